@@ -1,0 +1,56 @@
+# Everything a fresh machine needs: Python 3.11 or later, make, and a package index that pip can reach.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+ROOMS  := spec impl properties counterexamples harness
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test campaign bench lint lock clean FORCE
+
+help:       ## show the targets
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+
+install: $(VENV)/installed ## make .venv with the pinned packages and gangproof itself
+
+$(VENV)/packages: requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+# An editable install links single files, so a new file needs the install again; an edited one does not.
+$(VENV)/files: $(VENV)/packages pyproject.toml FORCE
+	@find $(ROOMS) -type f ! -name '*.pyc' | LC_ALL=C sort > $@.new
+	@cmp -s $@.new $@ && [ $@ -nt pyproject.toml ] && rm $@.new || mv $@.new $@
+
+$(VENV)/installed: $(VENV)/files
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	  --config-settings editable_mode=strict --editable .
+	@touch $@
+
+demo: install ## the main job on real manifests
+	$(BIN)/gangproof check examples/training/*.yaml --profile intended
+
+test: install ## every test that fits into ten minutes
+	$(BIN)/pytest -n $(JOBS)
+
+campaign: install ## the longer searches
+	$(BIN)/pytest -n $(JOBS) -m campaign
+
+bench: install ## the numbers of the README, as ratios in one run
+	$(BIN)/python -m benchmarks
+
+lint: install ## style, types, floors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+lock: ## resolve requirements.lock anew (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --extra dev pyproject.toml --output-file requirements.lock
+
+clean:      ## remove what the other targets made
+	rm -rf $(VENV) build *.egg-info
+
+FORCE:

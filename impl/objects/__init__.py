@@ -1,0 +1,29 @@
+"""The Kubernetes objects that decide, as immutable values with Kubernetes' own names.
+
+Only fields that some rule reads are here. Quantities are integers in base units: milli-CPU, bytes, whole
+units of anything else. An object's *key* is `namespace/name` (a node's and a priority class's is its name);
+its `uid` is the order in which the API server created it, so it tells namesakes apart and orders by age.
+"""
+
+from gangproof.impl.objects.node import Node, Taint, Toleration, tolerates
+from gangproof.impl.objects.pod import Phase, Pod
+from gangproof.impl.objects.podgroup import Condition, DisruptionMode, PodGroup, PodGroupClaim
+from gangproof.impl.objects.policy import PriorityClass
+from gangproof.impl.objects.workload import ControllerRef, PodGroupTemplate, Workload
+
+__all__ = [
+    "Condition",
+    "ControllerRef",
+    "DisruptionMode",
+    "Node",
+    "Phase",
+    "Pod",
+    "PodGroup",
+    "PodGroupClaim",
+    "PodGroupTemplate",
+    "PriorityClass",
+    "Taint",
+    "Toleration",
+    "Workload",
+    "tolerates",
+]

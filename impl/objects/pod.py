@@ -1,0 +1,57 @@
+"""Pods, as far as the scheduler reads and writes them (API-46 to API-50)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import frozen
+
+from gangproof.impl.objects.node import Toleration
+from gangproof.impl.table import Table
+
+Phase = Literal["Pending", "Running", "Succeeded", "Failed"]
+
+
+@frozen(cache_hash=True)
+class Pod:
+    """A pod; `scheduling_group` is the name of its PodGroup in the same namespace (API-46).
+
+    `requests` are what the filters add up (FILT-09), `scoring_requests` what the resource scores add up
+    (SCORE-06); both in base units. `unscheduled_reason` is the reason of the condition PodScheduled when
+    that is False, else None.
+    """
+
+    namespace: str
+    name: str
+    uid: int = 0
+    labels: Table[str] = Table()
+    scheduler_name: str = "default-scheduler"
+    scheduling_group: str | None = None
+    priority: int = 0
+    preemption_policy: Literal["PreemptLowerPriority", "Never"] = "PreemptLowerPriority"
+    requests: Table[int] = Table()
+    scoring_requests: Table[int] = Table()
+    node_selector: Table[str] = Table()
+    tolerations: tuple[Toleration, ...] = ()
+    scheduling_gates: tuple[str, ...] = ()
+    finalizers: tuple[str, ...] = ()
+    termination_grace_period_seconds: int = 0
+    node_name: str | None = None
+    terminating: bool = False
+    phase: Phase = "Pending"
+    nominated_node_name: str | None = None
+    unscheduled_reason: Literal["Unschedulable", "SchedulerError"] | None = None
+    start_time: int | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def group(self) -> str | None:
+        """The key of the PodGroup that this pod is a member of."""
+        return None if self.scheduling_group is None else f"{self.namespace}/{self.scheduling_group}"
+
+    @property
+    def terminal(self) -> bool:
+        return self.phase in ("Succeeded", "Failed")
