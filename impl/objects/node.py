@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from attrs import frozen
-
 from gangproof.impl.table import Table
 
 

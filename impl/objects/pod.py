@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import frozen
-
 from gangproof.impl.objects.node import Toleration
 from gangproof.impl.table import Table
 
