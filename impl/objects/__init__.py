@@ -5,6 +5,18 @@ units of anything else. An object's *key* is `namespace/name` (a node's and a pr
 its `uid` is the order in which the API server created it, so it tells namesakes apart and orders by age.
 """
 
+from gangproof.impl.objects.affinity import (
+    HostPort,
+    LabelSelector,
+    NodeAffinity,
+    NodeSelectorTerm,
+    PodAffinity,
+    PodAffinityTerm,
+    PreferredNodes,
+    PreferredPods,
+    Requirement,
+    TopologySpreadConstraint,
+)
 from gangproof.impl.objects.node import Node, Taint, Toleration, tolerates
 from gangproof.impl.objects.pod import Phase, Pod
 from gangproof.impl.objects.podgroup import Condition, DisruptionMode, PodGroup, PodGroupClaim
@@ -15,15 +27,25 @@ __all__ = [
     "Condition",
     "ControllerRef",
     "DisruptionMode",
+    "HostPort",
+    "LabelSelector",
     "Node",
+    "NodeAffinity",
+    "NodeSelectorTerm",
     "Phase",
     "Pod",
+    "PodAffinity",
+    "PodAffinityTerm",
     "PodGroup",
     "PodGroupClaim",
     "PodGroupTemplate",
+    "PreferredNodes",
+    "PreferredPods",
     "PriorityClass",
+    "Requirement",
     "Taint",
     "Toleration",
+    "TopologySpreadConstraint",
     "Workload",
     "tolerates",
 ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import frozen
+from gangproof.impl.objects.affinity import HostPort, NodeAffinity, PodAffinity, TopologySpreadConstraint
 from gangproof.impl.objects.node import Toleration
+from gangproof.impl.objects.podgroup import PodGroupClaim
 from gangproof.impl.table import Table
 
 Phase = Literal["Pending", "Running", "Succeeded", "Failed"]
@@ -17,7 +19,9 @@ class Pod:
 
     `requests` are what the filters add up (FILT-09), `scoring_requests` what the resource scores add up
     (SCORE-06); both in base units. `unscheduled_reason` is the reason of the condition PodScheduled when
-    that is False, else None.
+    that is False, else None. An entry of `resource_claims` belongs to the group iff the group has an equal
+    one (CLAIM-01). `priority` came from `priority_class_name`, or is 0 and yet to come from it (ADM-15).
+    `start_time` is in seconds since 1970.
     """
 
     namespace: str
@@ -27,11 +31,18 @@ class Pod:
     scheduler_name: str = "default-scheduler"
     scheduling_group: str | None = None
     priority: int = 0
+    priority_class_name: str = ""
     preemption_policy: Literal["PreemptLowerPriority", "Never"] = "PreemptLowerPriority"
     requests: Table[int] = Table()
     scoring_requests: Table[int] = Table()
     node_selector: Table[str] = Table()
     tolerations: tuple[Toleration, ...] = ()
+    node_affinity: NodeAffinity = NodeAffinity()
+    pod_affinity: PodAffinity = PodAffinity()
+    pod_anti_affinity: PodAffinity = PodAffinity()
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    resource_claims: tuple[PodGroupClaim, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
     finalizers: tuple[str, ...] = ()
     termination_grace_period_seconds: int = 0

@@ -13,7 +13,7 @@ PROTECTION_FINALIZER = "scheduling.k8s.io/podgroup-protection"
 
 @frozen(cache_hash=True)
 class Condition:
-    """`PodGroupScheduled`: its status and reason (COND-01 to COND-03); `since` counts status changes (CYCLE-53)."""
+    """`PodGroupScheduled`, its status and reason (COND-01 to COND-03); `since` counts changes (CYCLE-53)."""
 
     status: Literal["True", "False"]
     reason: Literal["Scheduled", "Unschedulable", "SchedulerError"]

@@ -1,0 +1,1 @@
+"""From text to objects: manifests, dumps and scenario files."""

@@ -1,0 +1,107 @@
+"""Feature gates: which parts of the machinery are on (API-01, API-02, §0.4).
+
+A gate decides which fields the API server keeps and which plugins run. Six gates belong to the PodGroup
+machinery; two older ones are here because the scheduling queue and the preemption read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attrs import evolve, fields, frozen
+from gangproof.impl.objects import Node, Pod, PodGroup, PodGroupTemplate, PriorityClass, Workload
+
+Object = Node | Pod | PodGroup | PriorityClass | Workload
+
+NAMES: Mapping[str, str] = {
+    "GenericWorkload": "generic_workload",
+    "GangScheduling": "gang_scheduling",
+    "TopologyAwareWorkloadScheduling": "topology_aware_workload_scheduling",
+    "WorkloadAwarePreemption": "workload_aware_preemption",
+    "DRAWorkloadResourceClaims": "dra_workload_resource_claims",
+    "WorkloadWithJob": "workload_with_job",
+    "SchedulerPopFromBackoffQ": "scheduler_pop_from_backoff_q",
+    "SchedulerAsyncPreemption": "scheduler_async_preemption",
+}
+NEEDS: Mapping[str, str] = {
+    "GangScheduling": "GenericWorkload",
+    "TopologyAwareWorkloadScheduling": "GenericWorkload",
+    "WorkloadAwarePreemption": "GangScheduling",
+    "DRAWorkloadResourceClaims": "GenericWorkload",
+    "WorkloadWithJob": "GenericWorkload",
+}
+
+
+@frozen(cache_hash=True)
+class FeatureGates:
+    """The gates of one cluster; by default as in v1.36, where the six alpha ones are off (API-01)."""
+
+    generic_workload: bool = False
+    gang_scheduling: bool = False
+    topology_aware_workload_scheduling: bool = False
+    workload_aware_preemption: bool = False
+    dra_workload_resource_claims: bool = False
+    workload_with_job: bool = False
+    scheduler_pop_from_backoff_q: bool = True
+    scheduler_async_preemption: bool = True
+
+    def enabled(self, name: str) -> bool:
+        """Whether the gate of this Kubernetes name is on; KeyError if there is no such gate."""
+        return bool(getattr(self, NAMES[name]))
+
+    def switched(self, changes: Mapping[str, bool]) -> FeatureGates:
+        """These gates with some, by Kubernetes name, switched on or off; KeyError for an unknown name."""
+        return evolve(self, **{NAMES[name]: on for name, on in changes.items()})
+
+    def unmet(self) -> tuple[tuple[str, str], ...]:
+        """The pairs (gate that is on, gate it needs that is off), in the order of API-02."""
+        return tuple(
+            (gate, need) for gate, need in NEEDS.items() if self.enabled(gate) and not self.enabled(need)
+        )
+
+    def __str__(self) -> str:
+        """The gates that differ from the defaults, as `--feature-gates` takes them."""
+        plain = FeatureGates()
+        return ",".join(
+            f"{name}={'true' if self.enabled(name) else 'false'}"
+            for name in NAMES
+            if self.enabled(name) != plain.enabled(name)
+        )
+
+
+# What a scenario starts from.
+SCENARIO_GATES = FeatureGates(generic_workload=True, gang_scheduling=True)
+assert tuple(NAMES.values()) == tuple(field.name for field in fields(FeatureGates))
+
+
+def _uses(policy: PodGroup | PodGroupTemplate) -> Iterable[str]:
+    yield "GenericWorkload"
+    if policy.min_count is not None:
+        yield "GangScheduling"
+    if policy.topology_keys is not None:
+        yield "TopologyAwareWorkloadScheduling"
+    if policy.resource_claims:
+        yield "DRAWorkloadResourceClaims"
+    mode = policy.disruption_mode
+    default = "Pod" if isinstance(policy, PodGroup) else None
+    if mode != default or policy.priority or policy.priority_class_name:
+        yield "WorkloadAwarePreemption"
+
+
+def gates_needed(objects: Iterable[Object]) -> FeatureGates:
+    """The least set of gates, closed under API-02, that keeps every field (API-51 to API-54)."""
+    needed: set[str] = set()
+    for item in objects:
+        if isinstance(item, PodGroup):
+            needed.update(_uses(item))
+        elif isinstance(item, Workload):
+            needed.add("GenericWorkload")
+            for template in item.pod_group_templates:
+                needed.update(_uses(template))
+        elif isinstance(item, Pod) and item.scheduling_group is not None:
+            needed.add("GenericWorkload")
+    # A gate's prerequisite stands before it in NAMES, so one pass from the end closes the set.
+    for gate in reversed(tuple(NEEDS)):
+        if gate in needed:
+            needed.add(NEEDS[gate])
+    return FeatureGates().switched({gate: gate in needed for gate in (*NEEDS, "GenericWorkload")})
