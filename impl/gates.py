@@ -7,8 +7,10 @@ machinery; two older ones are here because the scheduling queue and the preempti
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from attrs import evolve, fields, frozen
+
 from gangproof.impl.objects import Node, Pod, PodGroup, PodGroupTemplate, PriorityClass, Workload
 
 Object = Node | Pod | PodGroup | PriorityClass | Workload
@@ -48,6 +50,11 @@ class FeatureGates:
     def enabled(self, name: str) -> bool:
         """Whether the gate of this Kubernetes name is on; KeyError if there is no such gate."""
         return bool(getattr(self, NAMES[name]))
+
+    @property
+    def on(self) -> tuple[str, ...]:
+        """The Kubernetes names of the gates that are on, sorted."""
+        return tuple(sorted(name for name in NAMES if self.enabled(name)))
 
     def switched(self, changes: Mapping[str, bool]) -> FeatureGates:
         """These gates with some, by Kubernetes name, switched on or off; KeyError for an unknown name."""
@@ -105,3 +112,38 @@ def gates_needed(objects: Iterable[Object]) -> FeatureGates:
         if gate in needed:
             needed.add(NEEDS[gate])
     return FeatureGates().switched({gate: gate in needed for gate in (*NEEDS, "GenericWorkload")})
+
+
+def keep_enabled(item: Object, gates: FeatureGates) -> Object:
+    """The object as the API server stores it when it is created: without the fields of gates that are off.
+
+    API-51 for pods, API-52 to API-54 for PodGroups and Workloads; `served` tells whether it is stored at all.
+    """
+    if isinstance(item, Pod):
+        return item if gates.generic_workload else evolve(item, scheduling_group=None)
+    if isinstance(item, PodGroup):
+        return _without(item, gates, "Pod")
+    if isinstance(item, Workload):
+        templates = tuple(_without(template, gates, None) for template in item.pod_group_templates)
+        return evolve(item, pod_group_templates=templates)
+    return item
+
+
+def served(item: Object, gates: FeatureGates) -> bool:
+    """Whether the API server knows the object's kind (API-03)."""
+    return gates.generic_workload or not isinstance(item, (PodGroup, Workload))
+
+
+P = TypeVar("P", PodGroup, PodGroupTemplate)
+
+
+def _without(policy: P, gates: FeatureGates, mode: str | None) -> P:
+    dropped: dict[str, object] = {}
+    if not gates.topology_aware_workload_scheduling:
+        dropped["topology_keys"] = None
+    if not gates.workload_aware_preemption:
+        unset = None if mode is None else 0
+        dropped.update(disruption_mode=mode, priority_class_name="", priority=unset)
+    if not gates.dra_workload_resource_claims:
+        dropped["resource_claims"] = ()
+    return evolve(policy, **dropped)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import frozen
+
 from gangproof.impl.objects.affinity import HostPort, NodeAffinity, PodAffinity, TopologySpreadConstraint
 from gangproof.impl.objects.node import Toleration
 from gangproof.impl.objects.podgroup import PodGroupClaim

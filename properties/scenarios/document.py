@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import Factory, field, frozen
+
 from gangproof.impl.gates import SCENARIO_GATES, FeatureGates
 from gangproof.impl.table import Table
 from gangproof.properties.scenarios.expectations import Expectation

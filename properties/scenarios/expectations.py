@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import frozen
+
 from gangproof.properties.scenarios.records import Ref, line_field
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import field, frozen
+
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table
 
