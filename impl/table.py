@@ -8,9 +8,10 @@ of changing itself.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class Table(Mapping[str, V], Generic[V]):
@@ -54,7 +55,13 @@ class Table(Mapping[str, V], Generic[V]):
     def __getitem__(self, key: str) -> V:
         return self._data[key]
 
-    def get(self, key: str, default: V | None = None) -> V | None:  # type: ignore[override]
+    @overload
+    def get(self, key: str) -> V | None: ...
+    @overload
+    def get(self, key: str, default: V) -> V: ...
+    @overload
+    def get(self, key: str, default: T) -> V | T: ...
+    def get(self, key: str, default: object = None) -> object:
         return self._data.get(key, default)
 
     def __contains__(self, key: object) -> bool:

@@ -1,0 +1,143 @@
+"""Everything that can happen next, and the worlds it leads to (SEMANTICS 10.3).
+
+`successors` is the transition relation. All nondeterminism is in the actions: ties, completion orders,
+failures, arrivals; so a list of actions replays. In the *fine* grain the steps of a cycle are single actions
+and anything may happen between them; in the *coarse* grain a whole cycle is one action, whose runs are among
+the fine ones by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from attrs import evolve, frozen
+
+from gangproof.impl.api import create, delete, kind_of
+from gangproof.impl.commit import bindable
+from gangproof.impl.condition import report
+from gangproof.impl.cycle import begin, try_member
+from gangproof.impl.ghost import remember
+from gangproof.impl.queue import cooling, expire, strongest
+from gangproof.impl.rules import Rules
+from gangproof.impl.world import Object, World, removed
+
+Grain = Literal["fine", "coarse"]
+
+
+@frozen(cache_hash=True)
+class Action:
+    """Something that happens: its name and, as text, everything that was left open."""
+
+    name: str
+    args: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join((self.name, *self.args))
+
+
+Step = tuple[Action, World]
+
+
+def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step]:
+    """All actions that are possible now, each with the world it leads to; in a fixed order."""
+    if world.cycle is not None and grain == "coarse":
+        return list(_finish_cycle(rules, world, ()))
+    steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
+    steps.extend(_calls(world, rules))
+    if not steps:
+        steps.extend((Action("backoff-over", (entity,)), expire(world, entity)) for entity in cooling(world))
+    steps.extend(_outside(world, rules))
+    return steps
+
+
+def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
+    """The next step of the running cycle, or the pop that starts one (ACT-11 to ACT-17)."""
+    cycle = world.cycle
+    if cycle is None:
+        if strongest(world) is not None:
+            popped = rules.pop(rules, world)
+            entity = popped.cycle.entity if popped.cycle else ""
+            yield Action("pop", (entity,)), popped
+        return
+    match cycle.stage:
+        case "popped":
+            yield Action("snapshot", (cycle.entity,)), begin(rules, world)
+        case "placing":
+            pod = cycle.members[len(cycle.results)].key
+            for tried in try_member(rules, world):
+                result = tried.cycle.results[-1] if tried.cycle else None
+                yield Action("place", (pod, (result and result.node) or "nowhere")), tried
+        case "submitting":
+            after = remember(world, rules.submit(rules, world, cycle))
+            code = after.cycle.code if after.cycle else None
+            yield Action("submit", (cycle.entity, code or "")), after
+        case "reporting":
+            yield Action("report", (cycle.entity, cycle.code or "")), report(rules, world)
+
+
+def _whole_cycles(world: World, rules: Rules) -> Iterator[Step]:
+    for action, popped in cycle_steps(world, rules):
+        yield from _finish_cycle(rules, popped, action.args)
+
+
+def _finish_cycle(rules: Rules, world: World, told: tuple[str, ...]) -> Iterator[Step]:
+    """Every way in which the open cycle may end, as one action; equal outcomes once, the first kept."""
+    outcomes: dict[World, tuple[str, ...]] = {}
+    stack: list[tuple[tuple[str, ...], World]] = [(told, world)]
+    while stack:
+        so_far, now = stack.pop()
+        if now.cycle is None:
+            outcomes.setdefault(now, so_far)
+            continue
+        for action, after in reversed(list(cycle_steps(now, rules))):
+            note: tuple[str, ...] = ()
+            if action.name == "place":
+                note = (f"{action.args[0]}→{action.args[1]}",)
+            elif action.name == "submit":
+                note = (action.args[1],)
+            stack.append((so_far + note, after))
+    for ended, args in outcomes.items():
+        yield Action("cycle", args), ended
+
+
+def _calls(world: World, rules: Rules) -> Iterator[Step]:
+    """Open binding calls that may end now: well, or badly if told so or allowed to (ACT-20, ACT-21)."""
+    environment = world.environment
+    for pod, binding in world.bindings.items():
+        call = f"{binding.call}/{pod}"
+        if call in environment.held:
+            continue
+        if not bindable(world, pod):
+            yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, world, pod, False)
+        elif call in environment.failing:
+            told = evolve(world, environment=evolve(environment, failing=removed(environment.failing, call)))
+            yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, told, pod, False)
+        else:
+            yield Action(binding.call, (pod,)), _ended(rules, world, pod, True)
+            if environment.failures:
+                spent = evolve(world, environment=evolve(environment, failures=environment.failures - 1))
+                yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, spent, pod, False)
+
+
+def _ended(rules: Rules, world: World, pod: str, ok: bool) -> World:
+    return remember(world, rules.bind(rules, world, pod, ok))
+
+
+def _outside(world: World, rules: Rules) -> Iterator[Step]:
+    """What users may still do: create the next object, delete a pod or a group (ACT-01 to ACT-03)."""
+    environment = world.environment
+    arrivals = environment.arrivals
+    for index, obj in enumerate(arrivals if environment.any_order else arrivals[:1]):
+        left = evolve(environment, arrivals=(*arrivals[:index], *arrivals[index + 1 :]))
+        yield Action("create", (name_of(obj),)), create(rules, evolve(world, environment=left), obj)
+    if environment.deletions:
+        spent = evolve(world, environment=evolve(environment, deletions=environment.deletions - 1))
+        for kind, keys in (("pod", world.pods), ("podGroup", world.groups)):
+            for key in keys:
+                yield Action("delete", (f"{kind}/{key}",)), delete(rules, spent, kind, key)
+
+
+def name_of(obj: Object) -> str:
+    """An object's kind and key, as actions and scenarios write it."""
+    return f"{kind_of(obj)}/{obj.key}"

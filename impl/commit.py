@@ -1,0 +1,139 @@
+"""From a verdict to bound pods: commit or fail, bind, retry, give up (SEMANTICS 4.5, 4.6).
+
+In *intended* a gang's commit is one decision: all kept members are assumed and counted first, and only if the
+minimum still holds are their binds sent (DEV-19, DEV-52). Binds then end one by one, in any order.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.cycle import UNSCHEDULABLE, group_object
+from gangproof.impl.filters import rejection
+from gangproof.impl.members import tell
+from gangproof.impl.objects import Pod
+from gangproof.impl.queue import notice
+from gangproof.impl.rules import Rules
+from gangproof.impl.snapshot import put_on, take_off, without_pod
+from gangproof.impl.world import Binding, Cycle, Event, Result, World
+
+
+def submit(rules: Rules, world: World, cycle: Cycle) -> World:
+    """Carry out the verdict for every member of the cycle (CYCLE-41 to CYCLE-48, BIND-01, BIND-02).
+
+    On Success the kept members are committed and the others fail on their own; otherwise all fail.
+    """
+    if cycle.code == "Success":
+        committed = _commit(rules, world, cycle)
+        if committed is None:
+            cycle = evolve(cycle, code="Unschedulable", message=UNSCHEDULABLE)
+        else:
+            world = committed
+    world = evolve(world, cycle=evolve(cycle, stage="reporting", snapshot=None, taken=None))
+    results = {result.pod: result for result in cycle.results}
+    for pod in cycle.members:
+        if pod.key not in world.bindings or cycle.code != "Success":
+            result = results.get(pod.key) or Result(pod.key)
+            world = rules.fail(rules, world, pod, _own(cycle, result))
+    return world
+
+
+def _own(cycle: Cycle, result: Result) -> Result:
+    """What a member that is not committed reports: its own reason, or that of its group."""
+    if cycle.code == "Error":
+        return Result(result.pod, error=result.error or cycle.message)
+    if result.kept:
+        return Result(result.pod, error="")
+    return result
+
+
+def _commit(rules: Rules, world: World, cycle: Cycle) -> World | None:
+    """The world with all kept members assumed and their binds open; None if a gang falls short meanwhile."""
+    by_key = {pod.key: pod for pod in cycle.members}
+    kept = [result for result in cycle.results if result.node is not None]
+    for result in kept:
+        world = assume(rules, world, by_key[result.pod], result.node or "")
+    group = group_object(world, cycle)
+    if group is not None and group.gang and world.settings.on("GangScheduling"):
+        sets = world.members_of(group.key)
+        if not rules.quorum(sets, group, "placed"):
+            return None
+    for result in kept:
+        if result.pod in world.assumed:
+            world = evolve(world, bindings=world.bindings.put(result.pod, open_call(world, result.pod)))
+    return world
+
+
+def open_call(world: World, pod: str) -> Binding:
+    """The first call of the pod's binding cycle; PreBind shows only where somebody looks (BIND-03)."""
+    call = f"prebind/{pod}"
+    seen = call in world.environment.held or call in world.environment.failing
+    return Binding(world.assumed[pod], "prebind" if seen else "bind")
+
+
+def assume(rules: Rules, world: World, pod: Pod, node: str) -> World:
+    """The pod assumed on the node in the live cache (BIND-01); unchanged if it is gone, going or replaced."""
+    stored = world.pods.get(pod.key)
+    if stored is None or stored.uid != pod.uid or stored.terminating or stored.node_name or stored.terminal:
+        return world
+    world = put_on(world, stored, node)
+    world = evolve(
+        world, assumed=world.assumed.put(pod.key, node), nominations=world.nominations.drop(pod.key)
+    )
+    return tell(rules, world, stored.group, "assumed", pod.key)
+
+
+def forget(rules: Rules, world: World, pod: Pod) -> World:
+    """The assumed pod loses its place, and those who wait for room hear of it (BIND-07, BIND-10)."""
+    node = world.assumed.get(pod.key)
+    if node is None:
+        return world
+    world = evolve(take_off(world, pod.key, node), assumed=world.assumed.drop(pod.key))
+    world = tell(rules, world, pod.group, "forgotten", pod.key)
+    return notice(rules, world, Event("AssignedPodDeleted", pod=pod, group=pod.group))
+
+
+def bindable(world: World, pod: str) -> bool:
+    """Whether the API server would accept the bind: the pod exists, is not going, and has no node yet."""
+    stored = world.pods.get(pod)
+    return stored is not None and pod in world.assumed and not stored.terminating and not stored.node_name
+
+
+def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
+    """The open call of the pod ends, well or not (BIND-05 to BIND-07; intended: DEV-52).
+
+    A gang member whose call failed is tried again on the same node while it still fits there; otherwise, like
+    any other pod, it loses its place and is queued again. Siblings are not touched.
+    """
+    binding = world.bindings[pod]
+    if ok and binding.call == "prebind":
+        return evolve(world, bindings=world.bindings.put(pod, evolve(binding, call="bind")))
+    stored = world.pods.get(pod)
+    if ok and stored is not None:
+        return _bound(rules, world, stored, binding.node)
+    if stored is not None and retries(world, stored):
+        return world
+    world = evolve(world, bindings=world.bindings.drop(pod))
+    if stored is None or pod not in world.assumed:
+        return world
+    world = forget(rules, world, stored)
+    return rules.fail(rules, world, stored, Result(pod, error="binding rejected"))
+
+
+def _bound(rules: Rules, world: World, pod: Pod, node: str) -> World:
+    bound = evolve(pod, node_name=node, phase="Running", nominated_node_name=None, unscheduled_reason=None)
+    world = evolve(
+        world.with_pod(bound), bindings=world.bindings.drop(pod.key), assumed=world.assumed.drop(pod.key)
+    )
+    world = tell(rules, put_on(world, bound, node), pod.group, "bound", pod.key)
+    return notice(rules, world, Event("AssignedPodAdded", pod=bound, group=pod.group))
+
+
+def retries(world: World, pod: Pod) -> bool:
+    """Whether a failed bind is tried again on the same node: a gang member that still fits there (DEV-52)."""
+    group = world.groups.get(pod.group) if pod.group else None
+    node = world.assumed.get(pod.key)
+    if group is None or not group.gang or node is None or not bindable(world, pod.key):
+        return False
+    info = world.cache[node]
+    return info.node is not None and rejection(pod, without_pod(info, pod.key)) is None

@@ -1,0 +1,37 @@
+"""The condition `PodGroupScheduled`: written once a cycle, and True is final (CYCLE-50 to 57)."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.objects import Condition, PodGroup
+from gangproof.impl.rules import Rules
+from gangproof.impl.table import Table
+from gangproof.impl.world import Code, World
+
+
+def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:
+    """What is written for a verdict, None if nothing is (CYCLE-50, CYCLE-52; intended: DEV-22).
+
+    The write compares with the stored object, so a failed retry never replaces True.
+    """
+    if code == "Success":
+        return Condition("True", "Scheduled")
+    stored = world.groups.get(group.key)
+    if stored is not None and stored.condition is not None and stored.condition.status == "True":
+        return None
+    return Condition("False", "SchedulerError" if code == "Error" else "Unschedulable", message)
+
+
+def report(rules: Rules, world: World) -> World:
+    """End the running cycle by writing its group's condition, if the group still exists (CYCLE-51)."""
+    cycle = world.cycle
+    if cycle is None or cycle.code is None:
+        raise ValueError("no cycle with a verdict is running")
+    groups: Table[PodGroup] = world.groups
+    group = groups.get(cycle.group) if cycle.group is not None else None
+    if group is not None:
+        written = rules.condition(world, group, cycle.code, cycle.message)
+        if written is not None:
+            groups = groups.put(group.key, evolve(group, condition=written))
+    return evolve(world, groups=groups, cycle=None)

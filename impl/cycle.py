@@ -1,0 +1,177 @@
+"""The cycle up to its verdict: check, snapshot, place and assume member by member (SEMANTICS 4.1, 4.2).
+
+Each function is one observable step. A cycle of a plain pod is that of a group of one without a quorum.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.filters import rejection
+from gangproof.impl.members import count
+from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.rules import Placement, Rules
+from gangproof.impl.scores import best
+from gangproof.impl.snapshot import with_pod
+from gangproof.impl.world import Code, Cycle, NodeInfo, Result, Snapshot, World
+
+UNSCHEDULABLE = "pod group is unschedulable"
+WAITING = "waiting for minCount pods from a gang to be scheduled"
+
+
+def check(world: World, cycle: Cycle) -> Cycle:
+    """Scheduler names must agree (CYCLE-05), and who is going or placed is skipped (CYCLE-06).
+
+    A mismatch is an Error for every member, and in *intended* goes on to the condition (DEV-13, DEV-14).
+    No `members` left means that the cycle is over.
+    """
+    names = {pod.scheduler_name for pod in cycle.members}
+    if len(names) > 1 or not names <= set(world.settings.profiles):
+        error = (
+            "pods of a group have different scheduler names" if len(names) > 1 else "unknown scheduler name"
+        )
+        return evolve(
+            cycle,
+            stage="submitting",
+            code="Error",
+            message=error,
+            results=tuple(Result(pod.key, error=error) for pod in cycle.members),
+        )
+    members = tuple(p for p in cycle.members if p.key not in world.assumed and not _going(world, p))
+    return evolve(cycle, members=members)
+
+
+def _going(world: World, pod: Pod) -> bool:
+    stored = world.pods.get(pod.key)
+    return pod.terminating or (stored is not None and stored.uid == pod.uid and stored.terminating)
+
+
+def begin(rules: Rules, world: World) -> World:
+    """Check the members and take the snapshot (CYCLE-05 to CYCLE-09)."""
+    if world.cycle is None:
+        raise ValueError("no cycle is running")
+    cycle = rules.check(world, world.cycle)
+    if not cycle.members:
+        return evolve(world, cycle=None)
+    if cycle.stage == "popped":
+        taken = rules.snapshot(world, cycle)
+        cycle = evolve(cycle, stage="placing", taken=taken, snapshot=taken)
+    return evolve(world, cycle=cycle)
+
+
+def running(world: World) -> tuple[Cycle, Snapshot]:
+    """The running cycle and what it sees; a ValueError if there is none."""
+    cycle = world.cycle
+    if cycle is None or cycle.snapshot is None:
+        raise ValueError("no cycle with a snapshot is running")
+    return cycle, cycle.snapshot
+
+
+def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
+    """The nodes where the member may go, best score first decided, ties open (CYCLE-11 to CYCLE-16)."""
+    assert cycle.snapshot is not None
+    nodes = cycle.snapshot.nodes
+    preferred = pod.nominated_node_name
+    if preferred is not None and preferred in nodes and not refusal(world, cycle, pod, preferred):
+        return Placement((preferred,))
+    feasible: list[tuple[str, NodeInfo]] = []
+    plugins: set[str] = set()
+    for name, info in nodes.items():
+        refused = refusal(world, cycle, pod, name)
+        if refused:
+            plugins.add(refused)
+        else:
+            feasible.append((name, info))
+    if not feasible:
+        return Placement(plugins=tuple(sorted(plugins)))
+    return Placement(best(pod, feasible, world.settings))
+
+
+def refusal(world: World, cycle: Cycle, pod: Pod, node: str) -> str:
+    """The plugin that refuses the node, with or without the pods nominated to it; or "" (CYCLE-14)."""
+    assert cycle.snapshot is not None
+    info = cycle.snapshot.nodes[node]
+    refused = rejection(pod, info)
+    if refused is None and world.nominations:
+        crowded = info
+        for key, target in world.nominations.items():
+            other = world.pods.get(key)
+            if target == node and key != pod.key and other and other.priority >= pod.priority:
+                crowded = with_pod(crowded, other)
+        if crowded is not info:
+            refused = rejection(pod, crowded)
+    return refused.plugin if refused else ""
+
+
+def try_member(rules: Rules, world: World) -> tuple[World, ...]:
+    """The next member is assumed at its place, or fails; one world for each tie (CYCLE-18 to CYCLE-22)."""
+    cycle, seen = running(world)
+    pod = cycle.members[len(cycle.results)]
+    placement = rules.place(world, cycle, pod)
+    if not placement.nodes:
+        return (_after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen),)
+    if _group_missing(world, cycle):
+        error = f"podgroup {cycle.group} not found"
+        return (_after(rules, world, cycle, Result(pod.key, error=error), seen),)
+    return tuple(
+        _after(rules, world, cycle, Result(pod.key, node), rules.assume(rules, seen, pod, node))
+        for node in placement.nodes
+    )
+
+
+def _group_missing(world: World, cycle: Cycle) -> bool:
+    gang_plugin = world.settings.on("GangScheduling")
+    return gang_plugin and cycle.group is not None and cycle.group not in world.groups
+
+
+def _after(rules: Rules, world: World, cycle: Cycle, result: Result, seen: Snapshot) -> World:
+    cycle = evolve(cycle, results=(*cycle.results, result), snapshot=seen)
+    if len(cycle.results) < len(cycle.members) and not result.error:
+        return evolve(world, cycle=cycle)
+    code = rules.verdict(rules, world, cycle)
+    message = explain(world, cycle, code)
+    by_key = {pod.key: pod for pod in cycle.members}
+    for kept in reversed(cycle.results):
+        if kept.node is not None:
+            seen = rules.undo(rules, seen, by_key[kept.pod], kept.node)
+    return evolve(world, cycle=evolve(cycle, stage="submitting", code=code, message=message, snapshot=seen))
+
+
+def group_object(world: World, cycle: Cycle) -> PodGroup | None:
+    """The PodGroup that the cycle is for, if it is for one and the object exists."""
+    return world.groups.get(cycle.group) if cycle.group is not None else None
+
+
+def verdict(rules: Rules, world: World, cycle: Cycle) -> Code:
+    """What the tried members come to (CYCLE-25 to CYCLE-29): an error, too few, or Success.
+
+    The member sets in the cycle's snapshot count both the members placed before and those kept now.
+    """
+    if any(result.error for result in cycle.results):
+        return "Error"
+    if not any(result.kept for result in cycle.results):
+        return "Unschedulable"
+    group = group_object(world, cycle)
+    if group is None or not world.settings.on("GangScheduling"):
+        return "Success"
+    assert cycle.snapshot is not None
+    return "Success" if rules.quorum(cycle.snapshot.members, group, "placed") else "Unschedulable"
+
+
+def explain(world: World, cycle: Cycle, code: Code) -> str:
+    """The message of the group's condition (CYCLE-50 and the list of messages under CYCLE-57)."""
+    if code == "Success":
+        return ""
+    if code == "Error":
+        error = next(result.error for result in cycle.results if result.error)
+        return f"failed to schedule other pod from a pod group: {error}"
+    return UNSCHEDULABLE
+
+
+def kept_and_minimum(world: World, cycle: Cycle) -> tuple[int, int, int]:
+    """The numbers that decide a gang's cycle: placed before, kept now, minimum (CYCLE-26)."""
+    assert cycle.taken is not None
+    group = group_object(world, cycle)
+    before = count(cycle.taken.members, "placed")
+    kept = sum(result.kept for result in cycle.results)
+    return before, kept, (group.min_count or 0) if group else 0

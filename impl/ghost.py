@@ -1,0 +1,101 @@
+"""What the properties must remember and the scheduler need not: decisions, debts and losses (SEMANTICS 0.5).
+
+The ghost is computed from what a step visibly did, never by the step itself, so a faulty step cannot falsify
+it.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.objects import Pod
+from gangproof.impl.world import Ghost, World, added, removed
+
+
+def remember(before: World, after: World) -> World:
+    """The world after a step, with the history of that step in its ghost."""
+    decided = _decision(before, after)
+    if decided is None and after.pods is before.pods and after.assumed is before.assumed:
+        return after if after.groups is before.groups else _forget_groups(after)
+    ghost = after.ghost
+    if decided is not None:
+        ghost = _decide(after, ghost, decided)
+    ghost = _settle_debts(before, after, ghost)
+    ghost = _count_losses(after, ghost)
+    return _forget_groups(after if ghost is after.ghost else evolve(after, ghost=ghost))
+
+
+def counts(pod: Pod | None) -> bool:
+    """counts(p) in *intended*: neither terminating nor Failed nor gone."""
+    return pod is not None and not pod.terminating and pod.phase != "Failed"
+
+
+def _decision(before: World, after: World) -> str | None:
+    """The gang whose cycle just committed its members, if that is what happened."""
+    cycle, then = after.cycle, before.cycle
+    if cycle is None or then is None or cycle.code != "Success":
+        return None
+    if then.stage != "submitting" or cycle.stage != "reporting" or cycle.group is None:
+        return None
+    group = after.groups.get(cycle.group)
+    return group.key if group is not None and group.gang else None
+
+
+def _decide(after: World, ghost: Ghost, group: str) -> Ghost:
+    sets = after.members_of(group)
+    counting = [m for m in (*sets.scheduled, *sets.done) if counts(after.pods.get(m))]
+    merged = tuple(sorted({*(ghost.counted.get(group) or ()), *counting}))
+    return evolve(ghost, started=added(ghost.started, group), counted=ghost.counted.put(group, merged))
+
+
+def _settle_debts(before: World, after: World, ghost: Ghost) -> Ghost:
+    """A started gang's member that lost its place is owed one until it has it, or no longer counts."""
+    owed = ghost.owed
+    for key in before.assumed:
+        pod = after.pods.get(key)
+        if (
+            key not in after.assumed
+            and pod is not None
+            and pod.node_name is None
+            and pod.group in ghost.started
+        ):
+            owed = added(owed, key)
+    for key in owed:
+        pod = after.pods.get(key)
+        if pod is None or not counts(pod) or pod.node_name is not None or key in after.assumed:
+            owed = removed(owed, key)
+    placed = ghost.placed
+    for key in after.assumed:
+        placed = added(placed, key)
+    for key in placed:
+        pod = after.pods.get(key)
+        if pod is None or (pod.node_name is None and key not in after.assumed):
+            placed = removed(placed, key)
+    if owed == ghost.owed and placed == ghost.placed:
+        return ghost
+    return evolve(ghost, owed=owed, placed=placed)
+
+
+def _count_losses(after: World, ghost: Ghost) -> Ghost:
+    """Members that counted at a decision and no longer do."""
+    for group, counted in ghost.counted.items():
+        still = tuple(m for m in counted if counts(after.pods.get(m)))
+        if len(still) < len(counted):
+            lost = (ghost.lost.get(group) or 0) + len(counted) - len(still)
+            ghost = evolve(ghost, counted=ghost.counted.put(group, still), lost=ghost.lost.put(group, lost))
+    return ghost
+
+
+def _forget_groups(world: World) -> World:
+    """The history of a group ends with its object."""
+    ghost = world.ghost
+    for group in ghost.started:
+        if group not in world.groups:
+            ghost = evolve(
+                ghost,
+                started=removed(ghost.started, group),
+                counted=ghost.counted.drop(group),
+                lost=ghost.lost.drop(group),
+                owed=tuple(p for p in ghost.owed if (q := world.pods.get(p)) and q.group != group),
+            )
+    return world if ghost is world.ghost else evolve(world, ghost=ghost)

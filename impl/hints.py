@@ -1,0 +1,66 @@
+"""Which event is worth another try for a pod that a plugin held back or rejected (QUEUE-14, 16, 17).
+
+A hint answers for one plugin: could this event have made that plugin say yes? It looks at the event's object
+alone, never at what else runs there, so it may wake in vain but never sleeps through a chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gangproof.impl.filters import node_affinity, node_name, node_unschedulable, taint_toleration
+from gangproof.impl.objects import Pod
+from gangproof.impl.world import Event, NodeInfo
+
+NODE_EVENTS = ("NodeAdded", "NodeUpdated")
+
+
+def gang_scheduling(pod: Pod, event: Event) -> bool:
+    """QUEUE-16, QUEUE-17: a new member of the same group, or the group object itself."""
+    if event.kind in ("PodAdded", "AssignedPodAdded"):
+        return event.pod is not None and event.pod.group == pod.group and event.pod.key != pod.key
+    return event.kind == "PodGroupAdded" and event.group == pod.group
+
+
+def scheduling_gates(pod: Pod, event: Event) -> bool:
+    """The pod's own update may have taken its gates away."""
+    return _own_update(pod, event)
+
+
+def node_resources_fit(pod: Pod, event: Event) -> bool:
+    """A pod left a node, or a node came or changed that the pod alone would fit."""
+    if event.kind in NODE_EVENTS and event.node is not None:
+        whole = event.node.allocatable
+        return (whole.get("pods", 0) or 0) > 0 and all(
+            amount <= (whole.get(resource, 0) or 0) for resource, amount in pod.requests.items()
+        )
+    return event.kind == "AssignedPodDeleted" or _own_update(pod, event)
+
+
+def _node_only(check: Callable[[Pod, NodeInfo], object]) -> Callable[[Pod, Event], bool]:
+    def hint(pod: Pod, event: Event) -> bool:
+        if event.kind in NODE_EVENTS:
+            return check(pod, NodeInfo(event.node)) is None
+        return _own_update(pod, event)
+
+    return hint
+
+
+def _own_update(pod: Pod, event: Event) -> bool:
+    return event.kind == "PodUpdated" and event.pod is not None and event.pod.key == pod.key
+
+
+HINTS: dict[str, Callable[[Pod, Event], bool]] = {
+    "GangScheduling": gang_scheduling,
+    "NodeAffinity": _node_only(node_affinity),
+    "NodeName": _node_only(node_name),
+    "NodeResourcesFit": node_resources_fit,
+    "NodeUnschedulable": _node_only(node_unschedulable),
+    "SchedulingGates": scheduling_gates,
+    "TaintToleration": _node_only(taint_toleration),
+}
+
+
+def worth_it(pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:
+    """Whether some of the plugins hints at another try; without any plugin every event does (QUEUE-14b)."""
+    return event.kind == "Flush" or not plugins or any(HINTS[plugin](pod, event) for plugin in plugins)

@@ -1,0 +1,195 @@
+"""The scheduling queue: who may enter, who is next, who comes back, who wakes (SEMANTICS section 3).
+
+The queue holds pods; a group is put together when one of its members is popped. Entries stand in the order of
+their Timestamps. A pod is active, in backoff, in the pool, or gated; one in flight has no entry.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.hints import worth_it
+from gangproof.impl.objects import Pod
+from gangproof.impl.rules import Rules
+from gangproof.impl.world import Cycle, Entry, Event, Result, World
+
+
+def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
+    """The PreEnqueue plugins that hold the pod back, none if it may enter (QUEUE-07, GANG-01 to GANG-04).
+
+    Which single one of several the real queue records is arbitrary (CHO-04) and decides nothing: all are
+    asked again whenever one of them may have changed its mind.
+    """
+    held: list[str] = []
+    if world.settings.on("GangScheduling") and pod.group is not None:
+        group = world.groups.get(pod.group)
+        if group is None or not rules.quorum(world.members_of(pod.group), group, "gate"):
+            held.append("GangScheduling")
+    if pod.scheduling_gates:
+        held.append("SchedulingGates")
+    return tuple(held)
+
+
+def add(rules: Rules, world: World, pod: Pod) -> World:
+    """A new pending pod enters the queue and its arrival is broadcast (QUEUE-07, QUEUE-08, QUEUE-13)."""
+    plugins = rules.gate(rules, world, pod)
+    entry = Entry(pod.key, "gated" if plugins else "active", plugins)
+    world = evolve(world, queue=(*world.queue, entry))
+    if entry.place == "active":
+        world = end_group_backoff(world, pod.group)
+    return notice(rules, world, Event("PodAdded", pod=pod, group=pod.group))
+
+
+def end_group_backoff(world: World, group: str | None) -> World:
+    """All members of the group leave backoff together (SEMANTICS 0.5, group backoff)."""
+    if group is None:
+        return world
+    return evolve(
+        world,
+        queue=tuple(
+            evolve(e, place="active", cooling=False)
+            if e.place == "backoff" and group_of(world, e) == group
+            else e
+            for e in world.queue
+        ),
+    )
+
+
+def group_of(world: World, entry: Entry) -> str | None:
+    """The group of a queued pod."""
+    pod = world.pods.get(entry.pod)
+    return pod.group if pod else None
+
+
+def notice(rules: Rules, world: World, event: Event) -> World:
+    """Something happened: wake whom it concerns, and let a running plain cycle know (QUEUE-14, QUEUE-22)."""
+    if world.cycle is not None and world.cycle.group is None:
+        world = evolve(world, cycle=evolve(world.cycle, noticed=(*world.cycle.noticed, event)))
+    if not any(e.place in ("pool", "gated") for e in world.queue):
+        return world
+    return rules.wake(rules, world, event)
+
+
+def wake(rules: Rules, world: World, event: Event) -> World:
+    """Pool and gated pods for which the event is worth another try leave their place (QUEUE-14 to QUEUE-17).
+
+    PreEnqueue decides again; while its backoff still runs a pod goes there instead of to the active part. In
+    *intended* the flush asks gated pods too (DEV-53).
+    """
+    queue: list[Entry] = []
+    woken: list[str] = []
+    for entry in world.queue:
+        pod = world.pods[entry.pod]
+        if entry.place in ("pool", "gated") and worth_it(pod, entry.plugins, event):
+            plugins = rules.gate(rules, world, pod)
+            if plugins:
+                entry = evolve(entry, place="gated", plugins=plugins)
+            else:
+                entry = evolve(entry, place="backoff" if entry.cooling else "active", plugins=())
+                if entry.place == "active" and pod.group is not None:
+                    woken.append(pod.group)
+        queue.append(entry)
+    world = evolve(world, queue=tuple(queue))
+    for group in woken:
+        world = end_group_backoff(world, group)
+    return world
+
+
+def strongest(world: World) -> Entry | None:
+    """The active pod that is next: highest priority, then earliest Timestamp (QUEUE-18, INV-38)."""
+    active = [e for e in world.queue if e.place == "active"]
+    return max(active, key=lambda e: world.pods[e.pod].priority, default=None)
+
+
+def pop(rules: Rules, world: World) -> World:
+    """Start a cycle for the strongest ready entity, a group with its siblings (QUEUE-18 to QUEUE-19d).
+
+    Siblings come along from the active part and, if PreEnqueue lets them, from the pool; in *intended* those
+    in backoff stay until the group's backoff is over (DEV-12).
+    """
+    first = strongest(world)
+    if first is None:
+        raise ValueError("nothing is ready to be popped")
+    pod = world.pods[first.pod]
+    group = pod.group if world.settings.on("GenericWorkload") else None
+    if group is None:
+        return _start(rules, world, None, [pod])
+    members: list[Pod] = []
+    for key in world.members_of(group).unsched:
+        entry, sibling = world.entry(key), world.pods[key]
+        if entry is None or entry.place == "backoff":
+            continue
+        if entry.place == "active" or not rules.gate(rules, world, sibling):
+            members.append(sibling)
+    return _start(rules, world, group, members)
+
+
+def _start(rules: Rules, world: World, group: str | None, members: list[Pod]) -> World:
+    popped = {pod.key for pod in members}
+    return evolve(
+        world,
+        queue=tuple(e for e in world.queue if e.pod not in popped),
+        cycle=Cycle(group, rules.order(tuple(members))),
+    )
+
+
+def order(members: tuple[Pod, ...]) -> tuple[Pod, ...]:
+    """The order in which members are tried: priority, then age, then name (QUEUE-19d; intended: DEV-11)."""
+    return tuple(sorted(members, key=lambda pod: (-pod.priority, pod.uid, pod.key)))
+
+
+def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
+    """Failure of a tried pod: report it and put it back (QUEUE-20 to QUEUE-22).
+
+    A pod that is gone, going, bound or replaced is closed without coming back. A member of a group is always
+    retried after backoff, as is a pod without rejecting plugins; another pod waits in the pool for an event.
+    """
+    stored = world.pods.get(pod.key)
+    if stored is None or stored.uid != pod.uid or stored.node_name or stored.terminating or stored.terminal:
+        return world
+    reason = "SchedulerError" if result.error else "Unschedulable"
+    if stored.unscheduled_reason != reason:
+        stored = evolve(stored, unscheduled_reason=reason)
+        world = world.with_pod(stored)
+    grouped = stored.group is not None and world.settings.on("GenericWorkload")
+    cooling = world.settings.backoff
+    gates = rules.gate(rules, world, stored)
+    if gates:
+        entry = Entry(pod.key, "gated", gates, cooling, tried=True)
+    elif grouped or not result.plugins or _missed(world, stored, result.plugins):
+        entry = Entry(pod.key, "backoff" if cooling else "active", result.plugins, cooling, tried=True)
+    else:
+        entry = Entry(pod.key, "pool", result.plugins, cooling, tried=True)
+    return evolve(world, queue=(*world.queue, entry))
+
+
+def _missed(world: World, pod: Pod, plugins: tuple[str, ...]) -> bool:
+    noticed = world.cycle.noticed if world.cycle else ()
+    return any(worth_it(pod, plugins, event) for event in noticed)
+
+
+def cooling(world: World) -> tuple[str, ...]:
+    """The entities whose backoff still runs: groups, and pods without one, sorted (QUEUE-20)."""
+    return tuple(sorted({group_of(world, e) or e.pod for e in world.queue if e.cooling}))
+
+
+def expire(world: World, entity: str) -> World:
+    """The entity's backoff is over: a group's members return together (QUEUE-24; intended: DEV-12)."""
+    return evolve(
+        world,
+        queue=tuple(
+            evolve(e, cooling=False, place="active" if e.place == "backoff" else e.place)
+            if e.cooling and (group_of(world, e) or e.pod) == entity
+            else e
+            for e in world.queue
+        ),
+    )
+
+
+def leave(world: World, pod: str) -> World:
+    """The pod leaves the queue and its nomination falls (QUEUE-28)."""
+    return evolve(
+        world,
+        queue=tuple(e for e in world.queue if e.pod != pod),
+        nominations=world.nominations.drop(pod),
+    )

@@ -1,0 +1,143 @@
+"""The machinery's steps as a record, and how a deviation, a fault or a what-if replaces some of them.
+
+The machinery reaches a step only through this record. A step is a plain function without hidden input, so
+that a `Change` can wrap it: the wrapper gets the old step and gives the new one. Several changes of one step
+compose in the order given; nothing is patched, and nothing is written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
+
+from attrs import evolve, field, fields, frozen
+
+from gangproof.impl.objects import Condition, Pod, PodGroup
+from gangproof.impl.world import Code, Cycle, Event, Members, Result, Settings, Snapshot, World
+
+MemberEvent = Literal["added", "assumed", "forgotten", "bound", "finished", "failed", "terminating", "gone"]
+
+
+@frozen
+class Placement:
+    """Where one pod may go: the nodes of highest score, sorted; or nowhere, and the plugins that said no."""
+
+    nodes: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+
+
+class MembersStep(Protocol):
+    def __call__(self, sets: Members, event: MemberEvent, pod: str) -> Members: ...
+
+
+class GateStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: Pod) -> tuple[str, ...]: ...
+
+
+class PopStep(Protocol):
+    def __call__(self, rules: Rules, world: World) -> World: ...
+
+
+class OrderStep(Protocol):
+    def __call__(self, members: tuple[Pod, ...]) -> tuple[Pod, ...]: ...
+
+
+class CheckStep(Protocol):
+    def __call__(self, world: World, cycle: Cycle) -> Cycle: ...
+
+
+class SnapshotStep(Protocol):
+    def __call__(self, world: World, cycle: Cycle) -> Snapshot: ...
+
+
+class PlaceStep(Protocol):
+    def __call__(self, world: World, cycle: Cycle, pod: Pod) -> Placement: ...
+
+
+class AssumeStep(Protocol):
+    def __call__(self, rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot: ...
+
+
+class UndoStep(Protocol):
+    def __call__(self, rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot: ...
+
+
+class QuorumStep(Protocol):
+    def __call__(self, sets: Members, group: PodGroup, at: Literal["gate", "placed"]) -> bool: ...
+
+
+class VerdictStep(Protocol):
+    def __call__(self, rules: Rules, world: World, cycle: Cycle) -> Code: ...
+
+
+class SubmitStep(Protocol):
+    def __call__(self, rules: Rules, world: World, cycle: Cycle) -> World: ...
+
+
+class BindStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: str, ok: bool) -> World: ...
+
+
+class FailStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: Pod, result: Result) -> World: ...
+
+
+class ConditionStep(Protocol):
+    def __call__(self, world: World, group: PodGroup, code: Code, message: str) -> Condition | None: ...
+
+
+class WakeStep(Protocol):
+    def __call__(self, rules: Rules, world: World, event: Event) -> World: ...
+
+
+class ControllersStep(Protocol):
+    def __call__(self, rules: Rules, world: World) -> World: ...
+
+
+@frozen
+class Rules:
+    """The steps, by the names that deviations and faults use; each function carries its rule ids."""
+
+    members: MembersStep
+    gate: GateStep
+    pop: PopStep
+    order: OrderStep
+    check: CheckStep
+    snapshot: SnapshotStep
+    place: PlaceStep
+    assume: AssumeStep
+    undo: UndoStep
+    quorum: QuorumStep
+    verdict: VerdictStep
+    submit: SubmitStep
+    bind: BindStep
+    fail: FailStep
+    condition: ConditionStep
+    wake: WakeStep
+    controllers: ControllersStep
+
+
+Step = Callable[..., Any]
+
+
+@frozen
+class Change:
+    """A deviation, a fault or a what-if: for some steps, named as in `Rules`, what becomes of the old one."""
+
+    id: str
+    text: str
+    wraps: Mapping[str, Callable[[Step], Step]] = field(factory=dict[str, Callable[[Step], Step]])
+
+
+def profile(rules: Rules, *changes: Change) -> Rules:
+    """The rules with the changes applied in order; a change of an unknown step is a ValueError."""
+    known = {step.name for step in fields(Rules)}
+    for change in changes:
+        for step, wrap in change.wraps.items():
+            if step not in known:
+                raise ValueError(f"{change.id} changes {step!r}, which is not a step of the machinery")
+            rules = evolve(rules, **{step: wrap(getattr(rules, step))})
+    return rules
+
+
+__all__ = ["Change", "MemberEvent", "Placement", "Result", "Rules", "Settings", "profile"]

@@ -1,0 +1,89 @@
+"""Nodes with the pods on them: the live cache, the snapshot of a cycle, and putting a pod on and off.
+
+The real scheduler undoes by hand what a simulation assumed; so do we, because faults live there. `undo` is
+the exact inverse of `assume` (CYCLE-23), and INV-07 compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import evolve
+
+from gangproof.impl.objects import Pod
+from gangproof.impl.rules import Rules
+from gangproof.impl.table import Table
+from gangproof.impl.world import Cycle, NodeInfo, Snapshot, World
+
+
+def _sum(totals: Table[int], amounts: Mapping[str, int], sign: int, pods: int) -> Table[int]:
+    changed = dict(totals)
+    for resource, amount in amounts.items():
+        changed[resource] = changed.get(resource, 0) + sign * amount
+    if pods:
+        changed["pods"] = changed.get("pods", 0) + pods
+    return Table({resource: amount for resource, amount in changed.items() if amount})
+
+
+def with_pod(info: NodeInfo, pod: Pod) -> NodeInfo:
+    """The node with one more pod on it, charged for every resource and for a pod slot."""
+    return evolve(
+        info,
+        pods=info.pods.put(pod.key, pod),
+        used=_sum(info.used, pod.requests, 1, 1),
+        nonzero=_sum(info.nonzero, pod.scoring_requests, 1, 0),
+    )
+
+
+def without_pod(info: NodeInfo, pod: str) -> NodeInfo:
+    """The node without the pod; the same node if the pod is not on it."""
+    there = info.pods.get(pod)
+    if there is None:
+        return info
+    return evolve(
+        info,
+        pods=info.pods.drop(pod),
+        used=_sum(info.used, there.requests, -1, -1),
+        nonzero=_sum(info.nonzero, there.scoring_requests, -1, 0),
+    )
+
+
+def assume(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
+    """The snapshot with the member assumed on the node (CYCLE-19)."""
+    return Snapshot(
+        nodes=snapshot.nodes.put(node, with_pod(snapshot.nodes[node], pod)),
+        members=rules.members(snapshot.members, "assumed", pod.key),
+    )
+
+
+def undo(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
+    """The snapshot without the assumed member (CYCLE-23): the inverse of `assume`."""
+    return Snapshot(
+        nodes=snapshot.nodes.put(node, without_pod(snapshot.nodes[node], pod.key)),
+        members=rules.members(snapshot.members, "forgotten", pod.key),
+    )
+
+
+def snapshot(world: World, cycle: Cycle) -> Snapshot:
+    """What the cycle sees from now on (CYCLE-08): existing nodes, and the member sets of its group."""
+    nodes = world.cache
+    if any(info.node is None for info in nodes.values()):
+        nodes = Table({name: info for name, info in nodes.items() if info.node is not None})
+    return Snapshot(nodes, world.members_of(cycle.group) if cycle.group else Snapshot(nodes).members)
+
+
+def put_on(world: World, pod: Pod, node: str) -> World:
+    """The world with the pod on the node in the live cache, replacing an older version of it."""
+    info = world.cache.get(node) or NodeInfo(None)
+    return evolve(world, cache=world.cache.put(node, with_pod(without_pod(info, pod.key), pod)))
+
+
+def take_off(world: World, pod: str, node: str) -> World:
+    """The world with the pod off the node in the live cache; a node that is gone and empty is dropped."""
+    info = world.cache.get(node)
+    if info is None:
+        return world
+    left = without_pod(info, pod)
+    if left.node is None and not left.pods:
+        return evolve(world, cache=world.cache.drop(node))
+    return evolve(world, cache=world.cache.put(node, left))

@@ -1,0 +1,243 @@
+"""The one value that everything happens to: the API's objects, what the scheduler remembers, and a ghost.
+
+A `World` is immutable; equal worlds are equal values, and nothing outside a world decides anything. There is
+no clock in it: the queue is kept in the order of Timestamps, a pod's age is its uid, backoff is running or
+over, and conditions carry no times.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import evolve, frozen
+
+from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.table import Table
+
+Object = Node | Pod | PodGroup | Workload | PriorityClass
+QueuePlace = Literal["active", "backoff", "pool", "gated"]
+Code = Literal["Success", "Unschedulable", "Waiting", "Error"]
+Stage = Literal["popped", "placing", "submitting", "reporting"]
+
+
+def added(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The sorted names with one more."""
+    return names if name in names else tuple(sorted((*names, name)))
+
+
+def removed(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The sorted names without one."""
+    return tuple(n for n in names if n != name) if name in names else names
+
+
+@frozen(cache_hash=True)
+class Members:
+    """The member sets of one group as the scheduler keeps them (QUEUE-01 to QUEUE-06), each sorted.
+
+    `unsched`, `assumed` and `assigned` partition the living members; `done` are those known as Succeeded and
+    `leaving` those terminating on a node (SEMANTICS 0.5).
+    """
+
+    unsched: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    assigned: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    leaving: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All(g), with a member that is in two sets named once."""
+        return tuple(sorted({*self.unsched, *self.assumed, *self.assigned}))
+
+    @property
+    def scheduled(self) -> tuple[str, ...]:
+        """Scheduled(g) = Assumed(g) and Assigned(g) together."""
+        return tuple(sorted({*self.assumed, *self.assigned}))
+
+
+NO_MEMBERS = Members()
+
+
+@frozen(cache_hash=True)
+class NodeInfo:
+    """What the scheduler knows of one node: the object (None once it is gone) and the pods on it.
+
+    `used` sums the requests of those pods, `pods` counted as a resource; `nonzero` sums their scoring
+    requests (SCORE-06).
+    """
+
+    node: Node | None
+    pods: Table[Pod] = Table()
+    used: Table[int] = Table()
+    nonzero: Table[int] = Table()
+
+
+@frozen(cache_hash=True)
+class Entry:
+    """A pod in the scheduling queue; entries stand in the order of their Timestamps.
+
+    `plugins` are those that gate it, or that rejected its last attempt (none after an error). `cooling` says
+    that its backoff has not run out yet, wherever it is; `tried` that it was in a cycle since it came in.
+    """
+
+    pod: str
+    place: QueuePlace
+    plugins: tuple[str, ...] = ()
+    cooling: bool = False
+    tried: bool = False
+
+
+@frozen(cache_hash=True)
+class Snapshot:
+    """What one cycle sees (CYCLE-08): nodes with the pods on them, and its group's member sets."""
+
+    nodes: Table[NodeInfo]
+    members: Members = NO_MEMBERS
+
+
+@frozen(cache_hash=True)
+class Result:
+    """The result of one member of a cycle: a node, or the plugins that rejected it, or an error."""
+
+    pod: str
+    node: str | None = None
+    plugins: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def kept(self) -> bool:
+        return self.node is not None
+
+
+@frozen(cache_hash=True)
+class Event:
+    """Something that the scheduler notices and that may move pods in its queue (QUEUE-14)."""
+
+    kind: Literal[
+        "PodAdded", "PodUpdated", "AssignedPodAdded", "AssignedPodDeleted",
+        "NodeAdded", "NodeUpdated", "PodGroupAdded", "Flush",
+    ]  # fmt: skip
+    pod: Pod | None = None
+    node: Node | None = None
+    group: str | None = None
+
+
+@frozen(cache_hash=True)
+class Cycle:
+    """A running scheduling cycle, of one plain pod or of one group.
+
+    `members` are the popped objects in the order in which they are tried (L); `taken` is the snapshot as it
+    was taken, `snapshot` the same with the members assumed so far. `noticed` are the events since the pop:
+    a plain pod that fails does not miss them; a group ignores them (QUEUE-22).
+    """
+
+    group: str | None
+    members: tuple[Pod, ...]
+    stage: Stage = "popped"
+    taken: Snapshot | None = None
+    snapshot: Snapshot | None = None
+    results: tuple[Result, ...] = ()
+    code: Code | None = None
+    message: str = ""
+    noticed: tuple[Event, ...] = ()
+
+    @property
+    def entity(self) -> str:
+        """The key of what is tried: a group's or a plain pod's."""
+        return self.group if self.group is not None else self.members[0].key
+
+
+@frozen(cache_hash=True)
+class Binding:
+    """An open binding cycle: the pod is promised to the node, and one call is on its way (BIND-03)."""
+
+    node: str
+    call: Literal["prebind", "bind"] = "bind"
+
+
+@frozen(cache_hash=True)
+class Ghost:
+    """History that the rules do not read and the properties do (SEMANTICS 0.5).
+
+    `started` groups had a decision; `counted` are the living members that counted at one; `lost` tells how
+    many of those no longer do; `owed` members were kept by a decision and are neither bound nor promised.
+    `placed` are the members whose node this scheduler chose. `beyond` names what a run needed and the model
+    does not have, so that no verdict rests on it.
+    """
+
+    started: tuple[str, ...] = ()
+    counted: Table[tuple[str, ...]] = Table()
+    lost: Table[int] = Table()
+    owed: tuple[str, ...] = ()
+    placed: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+
+
+@frozen(cache_hash=True)
+class Environment:
+    """What may still come from outside: objects to be created, failures, deletions.
+
+    `arrivals` come one at a time, in the given order or, if `any_order`, in any. `failures` is how many binds
+    may still fail of their own accord, `deletions` how many pods a user may still delete. `held` calls stay
+    open, the next of each `failing` call fails; a call is written `bind/namespace/pod`.
+    """
+
+    arrivals: tuple[Object, ...] = ()
+    any_order: bool = False
+    failures: int = 0
+    deletions: int = 0
+    held: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+
+
+@frozen(cache_hash=True)
+class Settings:
+    """How the scheduler is set up: gates that are on, its profiles' names, scores, backoff."""
+
+    gates: tuple[str, ...] = ("GangScheduling", "GenericWorkload")
+    profiles: tuple[str, ...] = ("default-scheduler",)
+    node_scores: Table[int] | None = None
+    rank: bool = False
+    backoff: bool = True
+
+    def on(self, gate: str) -> bool:
+        return gate in self.gates
+
+
+@frozen(cache_hash=True)
+class World:
+    """Everything: truth (objects by key), the scheduler's memory, the environment, the ghost."""
+
+    settings: Settings = Settings()
+    # truth
+    nodes: Table[Node] = Table()
+    pods: Table[Pod] = Table()
+    groups: Table[PodGroup] = Table()
+    workloads: Table[Workload] = Table()
+    priority_classes: Table[PriorityClass] = Table()
+    births: int = 0
+    # the scheduler's memory
+    members: Table[Members] = Table()
+    cache: Table[NodeInfo] = Table()
+    assumed: Table[str] = Table()
+    queue: tuple[Entry, ...] = ()
+    nominations: Table[str] = Table()
+    bindings: Table[Binding] = Table()
+    cycle: Cycle | None = None
+    # around it
+    environment: Environment = Environment()
+    ghost: Ghost = Ghost()
+
+    def entry(self, pod: str) -> Entry | None:
+        """The queue entry of a pod, if it is queued."""
+        for entry in self.queue:
+            if entry.pod == pod:
+                return entry
+        return None
+
+    def members_of(self, group: str) -> Members:
+        return self.members.get(group) or NO_MEMBERS
+
+    def with_pod(self, pod: Pod) -> World:
+        """The world with this version of the pod stored."""
+        return evolve(self, pods=self.pods.put(pod.key, pod))
