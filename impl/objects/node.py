@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from attrs import frozen
+
 from gangproof.impl.table import Table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import frozen
+
 from gangproof.impl.table import Table
 
 DisruptionMode = Literal["Pod", "PodGroup"]
@@ -18,7 +19,6 @@ class Condition:
     status: Literal["True", "False"]
     reason: Literal["Scheduled", "Unschedulable", "SchedulerError"]
     message: str = ""
-    since: int = 0
 
     def __str__(self) -> str:
         return f"{self.status}/{self.reason}"

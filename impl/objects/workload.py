@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attrs import frozen
+
 from gangproof.impl.objects.podgroup import DisruptionMode, PodGroupClaim
 from gangproof.impl.table import Table
 

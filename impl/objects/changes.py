@@ -1,0 +1,74 @@
+"""Which changes of a stored object the API server refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangproof.impl.objects.pod import Pod
+from gangproof.impl.objects.podgroup import PodGroup
+from gangproof.impl.objects.workload import Workload
+
+IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
+    PodGroup: {
+        "min_count": ("spec.schedulingPolicy", "API-33"),
+        "topology_keys": ("spec.schedulingConstraints", "API-34"),
+        "resource_claims": ("spec.resourceClaims", "API-36"),
+        "disruption_mode": ("spec.disruptionMode", "API-37"),
+        "priority_class_name": ("spec.priorityClassName", "API-38"),
+        "priority": ("spec.priority", "API-39"),
+        "workload_name": ("spec.podGroupTemplateRef", "API-31"),
+        "pod_group_template_name": ("spec.podGroupTemplateRef", "API-31"),
+    },
+    Workload: {
+        "controller_ref": ("spec.controllerRef", "API-11"),
+        "pod_group_templates": ("spec.podGroupTemplates", "API-12"),
+    },
+    Pod: {
+        "scheduling_group": ("spec.schedulingGroup", "API-47"),
+        "scheduler_name": ("spec.schedulerName", "core"),
+        "priority": ("spec.priority", "core"),
+        "priority_class_name": ("spec.priorityClassName", "core"),
+        "preemption_policy": ("spec.preemptionPolicy", "core"),
+        "requests": ("spec.containers", "core"),
+        "host_ports": ("spec.containers", "core"),
+        "pod_affinity": ("spec.affinity.podAffinity", "core"),
+        "pod_anti_affinity": ("spec.affinity.podAntiAffinity", "core"),
+        "topology_spread_constraints": ("spec.topologySpreadConstraints", "core"),
+        "resource_claims": ("spec.resourceClaims", "core"),
+    },
+}
+IDENTITY = ("namespace", "name")
+
+
+def refused_changes(old: Pod | PodGroup | Workload, new: Pod | PodGroup | Workload) -> tuple[str, ...]:
+    """Why an update from old to new is refused: ADM-02, ADM-03, API-47 and the core rules for pods; () if not.
+
+    TypeError if the two are not of one kind. Of a pod's other fields: scheduling gates can only be removed,
+    tolerations only added, and the node selector only be narrowed while the pod is gated.
+    """
+    if type(old) is not type(new):
+        raise TypeError(f"a {type(old).__name__} cannot become a {type(new).__name__}")
+    fields = {**{name: (f"metadata.{name}", "core") for name in IDENTITY}, **IMMUTABLE[type(old)]}
+    messages = {
+        f"{field}: field is immutable ({rule})": None
+        for name, (field, rule) in fields.items()
+        if getattr(old, name) != getattr(new, name)
+    }
+    if isinstance(old, Pod) and isinstance(new, Pod):
+        messages.update(dict.fromkeys(_pod_changes(old, new)))
+    return tuple(messages)
+
+
+def _pod_changes(old: Pod, new: Pod) -> list[str]:
+    messages: list[str] = []
+    if not set(new.scheduling_gates) <= set(old.scheduling_gates):
+        messages.append("spec.schedulingGates: gates can only be removed (core)")
+    if not set(old.tolerations) <= set(new.tolerations):
+        messages.append("spec.tolerations: tolerations can only be added (core)")
+    narrowed = old.node_selector.items() <= new.node_selector.items()
+    gated = bool(old.scheduling_gates)
+    if old.node_selector != new.node_selector and not (gated and narrowed):
+        messages.append("spec.nodeSelector: can only be narrowed, and only while the pod is gated (core)")
+    if old.node_affinity != new.node_affinity and not gated:
+        messages.append("spec.affinity.nodeAffinity: can only change while the pod is gated (core)")
+    return messages
