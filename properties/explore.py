@@ -22,6 +22,7 @@ from math import inf
 from typing import Generic, Literal, TypeVar
 
 from attrs import frozen
+
 from gangproof.properties.system import Path, Questions, System, Violation
 from gangproof.properties.verdict import Verdict
 
