@@ -11,32 +11,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from gangproof.impl.api import create, delete, kind_of
 from gangproof.impl.commit import bindable
 from gangproof.impl.condition import report
 from gangproof.impl.cycle import begin, try_member
+from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.queue import cooling, expire, strongest
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Object, World, removed
+from gangproof.impl.world import World, removed
 
 Grain = Literal["fine", "coarse"]
+Step = tuple["Action", World]
 
 
 @frozen(cache_hash=True)
 class Action:
-    """Something that happens: its name and, as text, everything that was left open."""
+    """Something that happens: its name and, as text, everything that was left open.
+
+    A coarse action knows the fine steps that it is made of (`via`); they take no part in equality.
+    """
 
     name: str
     args: tuple[str, ...] = ()
+    via: tuple[Step, ...] = field(default=(), eq=False, repr=False)
 
     def __str__(self) -> str:
         return " ".join((self.name, *self.args))
-
-
-Step = tuple[Action, World]
 
 
 def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step]:
@@ -77,28 +80,32 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
 
 
 def _whole_cycles(world: World, rules: Rules) -> Iterator[Step]:
-    for action, popped in cycle_steps(world, rules):
-        yield from _finish_cycle(rules, popped, action.args)
+    for step in cycle_steps(world, rules):
+        yield from _finish_cycle(rules, step[1], (step,))
 
 
-def _finish_cycle(rules: Rules, world: World, told: tuple[str, ...]) -> Iterator[Step]:
+def _finish_cycle(rules: Rules, world: World, begun: tuple[Step, ...]) -> Iterator[Step]:
     """Every way in which the open cycle may end, as one action; equal outcomes once, the first kept."""
-    outcomes: dict[World, tuple[str, ...]] = {}
-    stack: list[tuple[tuple[str, ...], World]] = [(told, world)]
+    entity = world.cycle.entity if world.cycle else ""
+    outcomes: dict[World, tuple[Step, ...]] = {}
+    stack: list[tuple[tuple[Step, ...], World]] = [(begun, world)]
     while stack:
         so_far, now = stack.pop()
         if now.cycle is None:
             outcomes.setdefault(now, so_far)
             continue
-        for action, after in reversed(list(cycle_steps(now, rules))):
-            note: tuple[str, ...] = ()
-            if action.name == "place":
-                note = (f"{action.args[0]}→{action.args[1]}",)
-            elif action.name == "submit":
-                note = (action.args[1],)
-            stack.append((so_far + note, after))
-    for ended, args in outcomes.items():
-        yield Action("cycle", args), ended
+        stack.extend(((*so_far, step), step[1]) for step in reversed(list(cycle_steps(now, rules))))
+    for ended, via in outcomes.items():
+        yield Action("cycle", (entity, *_told(via)), via), ended
+
+
+def _told(via: tuple[Step, ...]) -> Iterator[str]:
+    """The verdict of a whole cycle, "skipped" if it had none, and where each member went."""
+    actions = [action for action, _ in via]
+    yield next((action.args[1] for action in actions if action.name == "submit"), "skipped")
+    for action in actions:
+        if action.name == "place":
+            yield f"{action.args[0]}→{action.args[1]}"
 
 
 def _calls(world: World, rules: Rules) -> Iterator[Step]:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.commit import forget
+from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
+from gangproof.impl.objects.changes import refused_changes
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.queue import add, leave, notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import put_on, take_off
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, NodeInfo, Object, World
+from gangproof.impl.world import Event, NodeInfo, World
 
 KINDS: dict[str, str] = {
     "node": "nodes",
@@ -83,6 +85,10 @@ def update(rules: Rules, world: World, obj: Object) -> World:
         raise ApiError(f"{kind}/{obj.key} not found")
     if old == obj:
         return world
+    if not isinstance(old, Node | PriorityClass) and not isinstance(obj, Node | PriorityClass):
+        refused = refused_changes(old, obj)
+        if refused:
+            raise ApiError("; ".join(refused))
     before, world = world, _store(world, obj)
     match obj:
         case Pod() if obj.terminating and not _held(obj):

@@ -54,7 +54,7 @@ def _commit(rules: Rules, world: World, cycle: Cycle) -> World | None:
     for result in kept:
         world = assume(rules, world, by_key[result.pod], result.node or "")
     group = group_object(world, cycle)
-    if group is not None and group.gang and world.settings.on("GangScheduling"):
+    if group is not None and group.gang and world.settings.gates.gang_scheduling:
         sets = world.members_of(group.key)
         if not rules.quorum(sets, group, "placed"):
             return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.filters import rejection
+from gangproof.impl.limits import note_preemption
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.rules import Placement, Rules
@@ -109,6 +110,7 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
     pod = cycle.members[len(cycle.results)]
     placement = rules.place(world, cycle, pod)
     if not placement.nodes:
+        world = note_preemption(world, seen, pod)
         return (_after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen),)
     if _group_missing(world, cycle):
         error = f"podgroup {cycle.group} not found"
@@ -120,7 +122,7 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
 
 
 def _group_missing(world: World, cycle: Cycle) -> bool:
-    gang_plugin = world.settings.on("GangScheduling")
+    gang_plugin = world.settings.gates.gang_scheduling
     return gang_plugin and cycle.group is not None and cycle.group not in world.groups
 
 
@@ -152,7 +154,7 @@ def verdict(rules: Rules, world: World, cycle: Cycle) -> Code:
     if not any(result.kept for result in cycle.results):
         return "Unschedulable"
     group = group_object(world, cycle)
-    if group is None or not world.settings.on("GangScheduling"):
+    if group is None or not world.settings.gates.gang_scheduling:
         return "Success"
     assert cycle.snapshot is not None
     return "Success" if rules.quorum(cycle.snapshot.members, group, "placed") else "Unschedulable"

@@ -21,7 +21,7 @@ def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
     asked again whenever one of them may have changed its mind.
     """
     held: list[str] = []
-    if world.settings.on("GangScheduling") and pod.group is not None:
+    if world.settings.gates.gang_scheduling and pod.group is not None:
         group = world.groups.get(pod.group)
         if group is None or not rules.quorum(world.members_of(pod.group), group, "gate"):
             held.append("GangScheduling")
@@ -111,7 +111,7 @@ def pop(rules: Rules, world: World) -> World:
     if first is None:
         raise ValueError("nothing is ready to be popped")
     pod = world.pods[first.pod]
-    group = pod.group if world.settings.on("GenericWorkload") else None
+    group = pod.group if world.settings.gates.generic_workload else None
     if group is None:
         return _start(rules, world, None, [pod])
     members: list[Pod] = []
@@ -151,7 +151,7 @@ def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
     if stored.unscheduled_reason != reason:
         stored = evolve(stored, unscheduled_reason=reason)
         world = world.with_pod(stored)
-    grouped = stored.group is not None and world.settings.on("GenericWorkload")
+    grouped = stored.group is not None and world.settings.gates.generic_workload
     cooling = world.settings.backoff
     gates = rules.gate(rules, world, stored)
     if gates:

@@ -11,10 +11,10 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
+from gangproof.impl.gates import SCENARIO_GATES, FeatureGates, Object
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table
 
-Object = Node | Pod | PodGroup | Workload | PriorityClass
 QueuePlace = Literal["active", "backoff", "pool", "gated"]
 Code = Literal["Success", "Unschedulable", "Waiting", "Error"]
 Stage = Literal["popped", "placing", "submitting", "reporting"]
@@ -192,16 +192,13 @@ class Environment:
 
 @frozen(cache_hash=True)
 class Settings:
-    """How the scheduler is set up: gates that are on, its profiles' names, scores, backoff."""
+    """How the scheduler is set up: gates, its profiles' names, scores, whether there is backoff."""
 
-    gates: tuple[str, ...] = ("GangScheduling", "GenericWorkload")
+    gates: FeatureGates = SCENARIO_GATES
     profiles: tuple[str, ...] = ("default-scheduler",)
     node_scores: Table[int] | None = None
     rank: bool = False
     backoff: bool = True
-
-    def on(self, gate: str) -> bool:
-        return gate in self.gates
 
 
 @frozen(cache_hash=True)

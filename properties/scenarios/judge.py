@@ -1,0 +1,117 @@
+"""Whether an expectation of a scenario holds in one settled world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from gangproof.impl.api import lookup
+from gangproof.impl.objects import Pod
+from gangproof.impl.world import World
+from gangproof.properties.scenarios.expectations import (
+    ConditionIs,
+    Exists,
+    Expectation,
+    InState,
+    OnNode,
+    Rejected,
+    Together,
+)
+from gangproof.properties.scenarios.records import Ref
+
+Refusals = Collection[tuple[Ref, str]]
+
+
+def bound(world: World, pod: Pod) -> bool:
+    return pod.node_name is not None
+
+
+def pending(world: World, pod: Pod) -> bool:
+    return pod.node_name is None
+
+
+def gated(world: World, pod: Pod) -> bool:
+    """Held back before the active part of the queue, and never tried since."""
+    entry = world.entry(pod.key)
+    return entry is not None and entry.place == "gated"
+
+
+def unschedulable(world: World, pod: Pod) -> bool:
+    """Unbound, tried, and reported unschedulable."""
+    return pending(world, pod) and pod.unscheduled_reason == "Unschedulable"
+
+
+def nominated(world: World, pod: Pod) -> bool:
+    return pod.nominated_node_name is not None or pod.key in world.nominations
+
+
+STATES: dict[str, Callable[[World, Pod], bool]] = {
+    "bound": bound,
+    "pending": pending,
+    "gated": gated,
+    "unschedulable": unschedulable,
+    "nominated": nominated,
+}
+
+
+def pods_in(world: World, state: str, of: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the pods that are in the state; nobody is ever evicted as long as nothing preempts."""
+    if state == "gone":
+        return tuple(key for key in of if key not in world.pods)
+    if state in ("evicted", "victims"):
+        return ()
+    if state == "kept":
+        return of
+    holds = STATES[state]
+    return tuple(key for key in of if (pod := world.pods.get(key)) is not None and holds(world, pod))
+
+
+def unmet(world: World, expectation: Expectation, refusals: Refusals) -> str | None:
+    """What is found instead, in a few words, if the expectation does not hold; else None."""
+    match expectation:
+        case InState(state=state, pods=pods):
+            found = pods_in(world, state, pods.of)
+            if pods.at_least <= len(found) <= pods.at_most:
+                return None
+            return f"{state} are [{', '.join(map(short, found))}]"
+        case OnNode(state=state, pod=key, node=node):
+            pod = world.pods.get(key)
+            where = None
+            if pod is not None:
+                where = pod.node_name if state == "bound" else pod.nominated_node_name
+            return None if where == node else f"{short(key)} is {state} to {where or 'no node'}"
+        case Together():
+            return _apart(world, expectation)
+        case ConditionIs(group=group, condition=condition):
+            stored = world.groups.get(group)
+            found = str(stored.condition) if stored is not None and stored.condition else None
+            return None if found == condition else f"the condition of {short(group)} is {found or 'none'}"
+        case Exists(ref=ref, exists=exists):
+            there = lookup(world, ref.kind, ref.key) is not None
+            return None if there == exists else f"{ref} {'exists' if there else 'does not exist'}"
+        case Rejected(ref=ref, text=text):
+            messages = [message for refused, message in refusals if refused == ref]
+            if any(text in message for message in messages):
+                return None
+            return f"{ref} was {'refused: ' + messages[0] if messages else 'accepted'}"
+        case _:
+            raise NotImplementedError(f"claims are not modelled: {expectation}")
+
+
+def _apart(world: World, expectation: Together) -> str | None:
+    values: set[str | None] = set()
+    for key in expectation.pods:
+        pod = world.pods.get(key)
+        if pod is None or pod.node_name is None:
+            return f"{short(key)} is not bound"
+        node = world.nodes.get(pod.node_name)
+        values.add(node.labels.get(expectation.label) if node is not None else None)
+    wanted = {expectation.value} if expectation.value is not None else values
+    if len(values) == 1 and values == wanted and None not in values:
+        return None
+    found = ", ".join(sorted("none" if value is None else repr(value) for value in values))
+    return f"the values of {expectation.label} are {found}"
+
+
+def short(key: str) -> str:
+    """A key as scenarios write it: without the namespace `default`."""
+    return key.removeprefix("default/")

@@ -1,0 +1,234 @@
+"""Following a scenario: the set of all its runs, step by step (SCENARIOS: what a scenario denotes).
+
+A scenario denotes a set of runs. Between steps nothing happens; where a step lets something happen, every
+possibility is followed, every state on the way is judged, and each run remembers how it came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+from attrs import evolve
+
+from gangproof.impl.actions import Action
+from gangproof.impl.api import ApiError
+from gangproof.impl.queue import notice
+from gangproof.impl.world import Event, Settings, World
+from gangproof.properties.explore import Graph
+from gangproof.properties.machine import Machine, settle
+from gangproof.properties.scenarios.attempt import attempt
+from gangproof.properties.scenarios.course import Course, Failure, Following, Run, judged
+from gangproof.properties.scenarios.document import (
+    Advance,
+    Attempt,
+    Create,
+    Delete,
+    Expect,
+    Fail,
+    Finish,
+    Flush,
+    Hold,
+    Possible,
+    Release,
+    Scenario,
+    Settle,
+    Step,
+    Update,
+)
+from gangproof.properties.scenarios.expectations import Expectation
+from gangproof.properties.scenarios.judge import unmet
+from gangproof.properties.scenarios.records import Ref
+from gangproof.properties.scenarios.requests import requests
+from gangproof.properties.system import Path, Violation
+
+FLUSH_AFTER = 330_000
+"""Milliseconds after which an entry of the pool has certainly met the flush (QUEUE-26)."""
+
+
+def settings_of(scenario: Scenario) -> Settings:
+    """The scheduler's settings that a scenario asks for."""
+    options = scenario.scheduler
+    return Settings(
+        gates=scenario.gates,
+        profiles=options.profiles,
+        node_scores=options.node_scores,
+        rank=options.rank,
+        backoff=options.backoff_max > 0,
+    )
+
+
+def follow(scenario: Scenario, following: Following) -> Course:
+    """Follow all runs to the end, or to the first expectation that fails, or until a limit is hit."""
+    course = Course((Run(World(settings=settings_of(scenario))),))
+    for step in scenario.steps:
+        course = _step(step, course, following)
+        if course.stop != "exhausted" or course.failures or not course.runs:
+            break
+    return course
+
+
+def _step(step: Step, course: Course, following: Following) -> Course:
+    rules = following.rules
+    match step:
+        case Create() | Delete() | Update() | Finish():
+            return _outside(step, course, following)
+        case Settle():
+            return _settle(course, following)
+        case Expect() | Possible():
+            return _expect(step, _settle(course, following))
+        case Attempt():
+            return attempt(step, course, following)
+        case Hold(calls=calls):
+            return _marked(course, "held", lambda marked: marked | set(map(_call, calls)))
+        case Release(calls=calls):
+            return _marked(course, "held", lambda marked: marked - set(map(_call, calls)))
+        case Fail(calls=calls):
+            return _marked(course, "failing", lambda marked: marked | set(map(_call, calls)))
+        case Flush():
+            return _everywhere(course, Action("flush"), lambda world: notice(rules, world, Event("Flush")))
+        case Advance(milliseconds=passed):
+            course = _settle(course, following)
+            if passed < FLUSH_AFTER:
+                return course
+            flushed = _everywhere(course, Action("flush"), lambda world: notice(rules, world, Event("Flush")))
+            return _settle(flushed, following)
+        case _:
+            raise NotImplementedError(f"line {step.line}: {type(step).__name__} is not modelled")
+
+
+def _call(call: object) -> str:
+    kind, pod = getattr(call, "kind", ""), getattr(call, "pod", "")
+    return f"{kind}/{pod}"
+
+
+def _marked(course: Course, what: str, change: Callable[[set[str]], set[str]]) -> Course:
+    def marked(run: Run) -> Run:
+        environment = run.world.environment
+        calls = tuple(sorted(change(set(getattr(environment, what)))))
+        world = evolve(run.world, environment=evolve(environment, **{what: calls}))
+        return Run(world, run)
+
+    return evolve(course, runs=tuple(map(marked, course.runs)))
+
+
+def _everywhere(course: Course, action: Action, change: Callable[[World], World]) -> Course:
+    return evolve(course, runs=tuple(run.then(action, change(run.world)) for run in course.runs))
+
+
+def _outside(step: Create | Delete | Update | Finish, course: Course, following: Following) -> Course:
+    """What users do, in every run; a request that the API refuses changes nothing and is remembered."""
+    refusals = list(course.refusals)
+    runs: list[Run] = []
+    failures: list[Failure] = []
+    for run in course.runs:
+        for action, change in requests(step, following.rules):
+            try:
+                after = change(run.world)
+            except ApiError as refusal:
+                refusals.append((_ref(action), str(refusal)))
+                continue
+            failures.extend(judged(following, run, action, after))
+            run = run.then(action, after)
+        runs.append(run)
+    return evolve(
+        course,
+        runs=tuple(runs),
+        refusals=tuple(dict.fromkeys(refusals)),
+        failures=(*course.failures, *failures[:1]),
+        states=course.states + len(runs),
+    )
+
+
+def _ref(action: Action) -> Ref:
+    kind, _, key = action.args[0].partition("/")
+    return Ref(kind, key)  # pyright: ignore[reportArgumentType] (the kind was taken from a Ref or an object)
+
+
+def _settle(course: Course, following: Following) -> Course:
+    """Run everything that needs no outside event; the runs are then those in which it has settled."""
+    distinct: dict[Hashable, Run] = {}
+    for run in course.runs:
+        distinct.setdefault(following.key(run.world), run)
+    starts = tuple(distinct.values())
+    machine = Machine(following.rules, [run.world for run in starts], key=following.key)
+    left = following.limits.states - course.states if following.limits.states is not None else None
+    found = settle(machine, following.questions, evolve(following.limits, states=left))
+    exploration, graph = found.exploration, found.graph
+    ways = _Ways(graph, len(starts))
+    runs = tuple(ways.run(place, starts) for place in (*found.settled, *found.restless))
+    failures = [
+        Failure(example.violation, _joined(starts, example.path))
+        for example in exploration.counterexamples.values()
+    ]
+    return evolve(
+        course,
+        runs=runs,
+        failures=(*course.failures, *failures),
+        states=course.states + exploration.states,
+        transitions=course.transitions + exploration.transitions,
+        stop=exploration.stop,
+        beyond=tuple(sorted({*course.beyond, *(b for world in graph.states for b in world.ghost.beyond)})),
+        reached=course.reached | exploration.witnesses.keys(),
+    )
+
+
+def _joined(starts: Sequence[Run], path: Path[World, Action]) -> Path[World, Action]:
+    start = next(run for run in starts if run.world == path.initial)
+    return Path(start.path.initial, (*start.path.steps, *path.steps))
+
+
+class _Ways:
+    """The shortest way to each place of a searched graph: along the step that first met it."""
+
+    def __init__(self, graph: Graph[World, Action], starts: int) -> None:
+        self.graph, self.starts = graph, starts
+        self.first: dict[int, tuple[int, Action]] = {}
+        for source, action, target in graph.edges:
+            if target >= starts:
+                self.first.setdefault(target, (source, action))
+
+    def run(self, place: int, starts: Sequence[Run]) -> Run:
+        root = place
+        while root >= self.starts:
+            root = self.first[root][0]
+        return Run(self.graph.states[place], starts[root], lambda: self.way(place))
+
+    def way(self, place: int) -> tuple[tuple[Action, World], ...]:
+        steps: list[tuple[Action, World]] = []
+        while place >= self.starts:
+            source, action = self.first[place]
+            steps.append((action, self.graph.states[place]))
+            place = source
+        return tuple(reversed(steps))
+
+
+def _expect(step: Expect | Possible, course: Course) -> Course:
+    if course.stop != "exhausted":
+        return course
+    if isinstance(step, Expect):
+        failures = tuple(_broken(step.expectations, course))
+    else:
+        failures = tuple(_impossible(step, course))
+    return evolve(course, failures=(*course.failures, *failures))
+
+
+def _broken(expectations: Sequence[Expectation], course: Course) -> Iterator[Failure]:
+    """The first run in which an expectation does not hold, for each expectation."""
+    for expectation in expectations:
+        for run in course.runs:
+            found = unmet(run.world, expectation, course.refusals)
+            if found is not None:
+                message = f"expected {expectation}, but {found}"
+                yield Failure(Violation("expect", message, expectation), run.path, expectation.line)
+                break
+
+
+def _impossible(step: Possible, course: Course) -> Iterator[Failure]:
+    for run in course.runs:
+        if all(unmet(run.world, e, course.refusals) is None for e in step.expectations):
+            return
+    wanted = "; ".join(map(str, step.expectations))
+    if course.runs:
+        run = course.runs[0]
+        message = f"in none of {len(course.runs)} settled runs: {wanted}"
+        yield Failure(Violation("possible", message), run.path, step.line)
