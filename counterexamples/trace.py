@@ -1,9 +1,9 @@
 """What happened, as plain data in the shape of the domain.
 
 A `Trace` is what a person is shown of a verdict: snapshots of the cluster (`Frame`) and what led from each
-to the next (`Event`). It knows nothing of the engine that found it, so a trace made by a search, a solver, a
-fuzzer or a log is explained, drawn, stored and replayed by the same code. All of it is immutable and ordered;
-what is put in comes out in the same order, so the same trace always gives the same bytes.
+to the next (`Event`). It knows nothing of the engine that found it, so a trace made by a search, a solver,
+a fuzzer or a log is explained, drawn, stored and replayed by the same code. All of it is immutable and
+ordered; what is put in comes out in the same order, so the same trace always gives the same bytes.
 
 Conventions for every class here: a *key* is `namespace/name` (a node's is its name); a quantity is an
 integer in base units (`cpu` in milli-CPU, `memory` in bytes, anything else in whole units); lists of named
@@ -235,7 +235,8 @@ class Trace:
     def __str__(self) -> str:
         from gangproof.counterexamples.explain import explain
 
-        return explain(self)
+        this: Any = self  # an editable install shows this module to a type checker under two paths
+        return explain(this)
 
     def __repr__(self) -> str:
         return f"<Trace {self.headline!r}, {len(self.frames)} frames>"
@@ -245,4 +246,5 @@ class Trace:
     ) -> Mapping[str, str]:
         from gangproof.counterexamples.draw import mimebundle
 
-        return mimebundle(self, include, exclude)
+        this: Any = self  # see __str__
+        return mimebundle(this, include, exclude)

@@ -1,0 +1,304 @@
+"""The picture as a DOT graph: the cluster is one table, claims and the wait-for graph are nodes with edges.
+
+Everything that stands somewhere (pods on nodes, nodes in topology domains, waiting pods in lanes) is in the
+table, where nothing is left to the layout; what points somewhere is an edge. Borders repeat what the words
+say: solid is bound, dashed is promised or owed, dotted is assumed or nominated, a struck name is on its way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import graphviz
+from gangproof.counterexamples.draw.markup import Line, Words, cell, inner, table
+from gangproof.counterexamples.draw.scene import Bar, Card, Chip, Domain, Lane, Machine, Mark, Scene
+from gangproof.counterexamples.draw.stage import scene
+from gangproof.counterexamples.names import clean, pack, short, wrap
+from gangproof.counterexamples.trace import PodState, Trace
+
+INK, FAINT, RULE, RED = "#1F2933", "#5F6B76", "#9AA5B1", "#B00020"
+PAPER, SHADE, WHITE = "#FFFFFF", "#F5F7FA", "#FFFFFF"
+
+_STRUCK = (PodState.TERMINATING, PodState.EVICTED, PodState.FAILED, PodState.GONE)
+_ENDED = (*_STRUCK, PodState.SUCCEEDED)
+_BORDERS = {
+    PodState.BOUND: (2, "ROUNDED"),
+    PodState.BINDING: (1, "ROUNDED"),
+    PodState.PROMISED: (2, "ROUNDED,DASHED"),
+    PodState.OWED: (2, "ROUNDED,DASHED"),
+    PodState.ASSUMED: (2, "ROUNDED,DOTTED"),
+}
+_FILLED = (PodState.BOUND, PodState.BINDING, PodState.PROMISED, PodState.ASSUMED)
+_WIDE, _NARROW = 84, 40
+_BAR, _CHIP = 72, 60
+
+T = TypeVar("T")
+
+
+def dot(trace: Trace, frame: int) -> str:
+    """One frame as DOT. Raises `IndexError` if the trace has no such frame."""
+    shown = scene(trace, frame)
+    graph = _graph(rankdir="TB", nodesep="0.2", ranksep="0.35")
+    ports = _ports(shown)
+    graph.node("cluster", f"<{_page(shown, ports)}>")
+    for i, claim in enumerate(shown.claims):
+        name = f"claim{i}"
+        graph.node(name, f"<{_lone(_card(claim, 'claim', _NARROW))}>")
+        held = [ports[key] for key in claim.holders if key in ports]
+        for port in held:
+            graph.edge(f"cluster:{port}", name, dir="back", arrowtail="dot", color=FAINT)
+        if not held:
+            graph.edge("cluster", name, style="invis")
+    _wait_for_graph(graph, shown)
+    return graph.source
+
+
+def strip(trace: Trace, frames: Sequence[int] | None = None) -> str:
+    """Several frames side by side as DOT; by default the first, the one before the last, and the last.
+
+    Raises `IndexError` if the trace has not all of them.
+    """
+    graph = _graph(rankdir="LR", nodesep="0.2", ranksep="0.3")
+    scenes = [scene(trace, index) for index in (highlights(trace) if frames is None else frames)]
+    depth = max(1, *(len(wrap(shown.event, _NARROW)) for shown in scenes))
+    graph.attr(label=f"<{_lone(cell(_headline(scenes[0])))}>", labelloc="t", labeljust="l")
+    for place, shown in enumerate(scenes):
+        graph.node(f"frame{place}", f"<{_page(shown, _ports(shown), depth=depth)}>")
+        if place:
+            graph.edge(
+                f"frame{place - 1}:moment:e", f"frame{place}:moment:w", color=INK, penwidth="2", weight="9"
+            )
+    return graph.source
+
+
+def highlights(trace: Trace) -> tuple[int, ...]:
+    """The frames that tell the story shortest: the first, the one before the last, the last."""
+    last = len(trace.frames) - 1
+    return tuple(sorted({0, max(0, last - 1), last}))
+
+
+def _graph(**attributes: str) -> graphviz.Digraph:
+    font = {"fontname": "Helvetica", "fontsize": "11", "fontcolor": INK}
+    return graphviz.Digraph(
+        "trace",
+        graph_attr={"bgcolor": PAPER, "pad": "0.15", **font, **attributes},
+        node_attr={"shape": "plain", **font},
+        edge_attr={**font, "fontsize": "9", "arrowsize": "0.7"},
+    )
+
+
+def _ports(shown: Scene) -> dict[str, str]:
+    """A port for each pod that is shown where it is, by key."""
+    lanes = (chip for lane in shown.lanes for chip in lane.chips)
+    placed = (chip for machine in shown.machines for chip in machine.chips if not chip.ghost)
+    return {chip.key: f"p{i}" for i, chip in enumerate((*lanes, *placed))}
+
+
+def _page(shown: Scene, ports: dict[str, str], *, depth: int = 0) -> str:
+    """The frame as a table; in a strip, where `depth` lines are kept for the event, narrow and with its claims."""
+    headed = not depth
+    columns = _WIDE if headed else _NARROW
+    rows: list[str] = []
+    if headed:
+        rows.append(cell(_headline(shown)))
+        rows.append(cell([[Words(line, 12)] for line in wrap(shown.caption, _WIDE)]))
+        rows.extend(_verdict(shown, _WIDE))
+    else:
+        rows.append(cell([[Words(shown.moment, 12, bold=True)]], PORT="moment"))
+        event = wrap(shown.event, _NARROW)
+        rows.append(cell([[Words(line, 11)] for line in (*event, *[" "] * (depth - len(event)))]))
+    if shown.note:
+        rows.append(cell([[Words(line, 10, FAINT)] for line in wrap(shown.note, columns)]))
+    if shown.groups:
+        groups = [[_card(group, "group", columns)] for group in shown.groups]
+        rows.append(inner(table(groups, CELLSPACING=3), ALIGN="LEFT"))
+    if shown.lanes:
+        lanes = [[_lane(lane, ports) for lane in row] for row in _rows(shown.lanes, 4)]
+        rows.append(inner(table(lanes, CELLSPACING=4), ALIGN="LEFT"))
+    if shown.domains:
+        rows.append(inner(_machines(shown, ports), ALIGN="LEFT"))
+    if shown.claims and not headed:
+        claims = [[_card(claim, "claim", columns)] for claim in shown.claims]
+        rows.append(inner(table(claims, CELLSPACING=3), ALIGN="LEFT"))
+    if not headed:
+        rows.extend(_verdict(shown, columns))
+    return table([[row] for row in rows], CELLSPACING=5)
+
+
+def _headline(shown: Scene) -> list[Line]:
+    return [[Words(line, 14, bold=True)] for line in wrap(shown.title, 72)]
+
+
+def _verdict(shown: Scene, columns: int) -> Iterator[str]:
+    if shown.clause:
+        first, *rest = wrap(shown.clause, columns)
+        lines: list[Line] = [[Words("broken  ", 11, RED, bold=True), Words(first, 11, bold=True)]]
+        lines.extend([Words(line, 11, bold=True)] for line in rest)
+        lines.extend([Words(line, 11)] for line in pack(shown.facts, columns))
+        yield cell(lines, BORDER=2, COLOR=RED, STYLE="ROUNDED", BGCOLOR="#FDF0F1", CELLPADDING=6)
+    elif shown.facts:
+        yield cell([[Words(line, 11, bold=True)] for line in pack(shown.facts, columns)])
+    if shown.after:
+        yield cell([[Words(line, 10, slanted=True)] for line in wrap(shown.after, columns)])
+
+
+def _card(card: Card, kind: str, columns: int) -> str:
+    head: list[Words] = [_broken(card.mark)]
+    if card.tag.letter:
+        head.append(Words(f"{card.tag.letter}  ", 12, card.tag.line, bold=True))
+    head.append(Words(f"{kind} ", 10, FAINT))
+    head.append(Words(card.name, 11, bold=True))
+    lines: list[Line]
+    if kind == "group" and columns == _WIDE:
+        lines = [[*head, Words("   " + "  ·  ".join(card.remarks), 10, bold=card.mark.changed)]]
+    else:
+        remarks = pack(card.remarks, columns) if kind == "group" else card.remarks
+        lines = [head, *([Words(remark, 9, bold=card.mark.changed)] for remark in remarks)]
+    border = 2 if card.mark.broken else 1
+    colour = RED if card.mark.broken else card.tag.line
+    fill = card.tag.fill if card.tag.letter else SHADE
+    return cell(
+        lines, BORDER=border, COLOR=colour, BGCOLOR=fill, STYLE="ROUNDED", CELLPADDING=4, TOOLTIP=card.tooltip
+    )
+
+
+def _broken(mark: Mark) -> Words:
+    return Words("! " if mark.broken else "", 12, RED, bold=True)
+
+
+def _lane(lane: Lane, ports: dict[str, str]) -> str:
+    rows = [[_chip(chip, ports) for chip in row] for row in _rows(lane.chips, 3)]
+    title = f"no node: {lane.state}"
+    head = [cell([[Words(title, 9, FAINT)]], COLSPAN=min(3, len(lane.chips)))]
+    return inner(table([head, *rows, *_more(lane.more)], CELLSPACING=3), ALIGN="LEFT", VALIGN="TOP")
+
+
+def _more(count: int) -> list[list[str]]:
+    return [[cell([[Words(f"and {count} more", 9, FAINT)]])]] if count else []
+
+
+def _machines(shown: Scene, ports: dict[str, str]) -> str:
+    across = 3 if len(shown.machines) > 2 else 2
+    boxes = [_domain(domain, ports, across) for domain in shown.domains]
+    per_row = max(1, across // max(min(len(domain.machines), across) for domain in shown.domains))
+    rows = [*_rows(boxes, per_row), *_more(shown.hidden_machines)]
+    return table(rows, CELLSPACING=4)
+
+
+def _domain(domain: Domain, ports: dict[str, str], across: int) -> str:
+    rows = [[_machine(machine, ports) for machine in row] for row in _rows(domain.machines, across)]
+    if not domain.label:
+        return inner(table(rows, CELLSPACING=4), VALIGN="TOP")
+    head = [cell([[Words(domain.label, 10, FAINT, bold=True)]], COLSPAN=min(across, len(domain.machines)))]
+    box = table([head, *rows], CELLSPACING=5)
+    return inner(box, BORDER=1, COLOR=RULE, STYLE="ROUNDED,DASHED", VALIGN="TOP")
+
+
+def _machine(machine: Machine, ports: dict[str, str]) -> str:
+    across = 2 if len(machine.chips) > 2 else max(1, len(machine.chips))
+    remarks = "".join(f"  {remark}" for remark in machine.remarks)
+    name = [
+        _broken(machine.mark),
+        Words("node ", 10, FAINT),
+        Words(machine.name, 11, bold=True),
+        Words(remarks, 9, bold=machine.mark.changed),
+    ]
+    rows = [[cell([name], COLSPAN=across)], *([_bar(bar, across)] for bar in machine.bars)]
+    rows.extend([_chip(chip, ports) for chip in row] for row in _rows(machine.chips, across))
+    if not machine.chips:
+        rows.append([cell([[Words("no pods", 9, FAINT)]])])
+    rows.extend(_more(machine.more))
+    broken = machine.mark.broken
+    return inner(
+        table(rows, CELLSPACING=4),
+        BORDER=2 if broken else 1,
+        COLOR=RED if broken else RULE,
+        BGCOLOR=SHADE,
+        STYLE="ROUNDED",
+        VALIGN="TOP",
+        TOOLTIP=machine.tooltip,
+    )
+
+
+def _bar(bar: Bar, across: int) -> str:
+    over = bar.used > bar.capacity
+    full = round(_BAR * bar.share)
+    parts = [
+        f'<TD FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="7" BGCOLOR="{colour}"></TD>'
+        for width, colour in ((full, RED if over else FAINT), (_BAR - full, "#DDE2E7"))
+        if width
+    ]
+    label = cell([[Words(bar.text, 9, RED if over else INK, bold=over)]])
+    return inner(
+        table([[inner(table([parts], VALIGN="MIDDLE"), VALIGN="MIDDLE"), "<TD> </TD>", label]]),
+        COLSPAN=across,
+        ALIGN="LEFT",
+    )
+
+
+def _chip(chip: Chip, ports: dict[str, str]) -> str:
+    ended = chip.state in _ENDED and not chip.ghost
+    struck = chip.state in _STRUCK and not chip.ghost
+    line = FAINT if ended else chip.tag.line
+    border, style = (1, "ROUNDED,DOTTED") if chip.ghost else _BORDERS.get(chip.state, (1, "ROUNDED"))
+    fill = chip.tag.fill if chip.state in _FILLED and not chip.ghost else WHITE
+    if chip.mark.broken:
+        border, line = 3, RED
+    lines: list[Line] = [
+        [
+            _broken(chip.mark),
+            Words(f"{chip.tag.letter} " if chip.tag.letter else "", 11, chip.tag.line, bold=True),
+            Words(chip.name, 11, struck=struck, slanted=chip.ghost),
+        ],
+        [Words(chip.status, 9, bold=chip.mark.changed and not chip.ghost)],
+        [Words(chip.detail, 8, FAINT)],
+    ]
+    port = "" if chip.ghost else ports[chip.key]
+    return cell(
+        lines,
+        WIDTH=_CHIP,
+        PORT=port,
+        BORDER=border,
+        COLOR=line,
+        BGCOLOR=fill,
+        STYLE=style,
+        CELLPADDING=4,
+        TOOLTIP=chip.tooltip,
+    )
+
+
+def _wait_for_graph(graph: graphviz.Digraph, shown: Scene) -> None:
+    names = list(dict.fromkeys(name for wait in shown.waits for name in (wait.waiter, wait.awaited)))
+    stuck = {name for wait in shown.deadlock for name in (wait.waiter, wait.awaited)}
+    if not names:
+        return
+    title = "deadlock: each waits for the next" if stuck else "who waits for whom"
+    graph.node("waits", f"<{_lone(cell([[Words(title, 11, RED if stuck else FAINT, bold=True)]]))}>")
+    graph.edge("cluster", "waits", style="invis")
+    for i, name in enumerate(names):
+        box = cell(
+            [[Words(short(name, 28), 11, bold=name in stuck)]],
+            BORDER=2 if name in stuck else 1,
+            COLOR=RED if name in stuck else RULE,
+            STYLE="ROUNDED",
+            BGCOLOR=WHITE,
+            CELLPADDING=6,
+            TOOLTIP=clean(name),
+        )
+        graph.node(f"wait{i}", f"<{_lone(box)}>")
+    graph.edge("waits", "wait0", style="invis", minlen="1")
+    for wait in shown.waits:
+        why = cell([[Words(line, 9)] for line in wrap(wait.why, 28)], CELLPADDING=3)
+        tail, head = names.index(wait.waiter), names.index(wait.awaited)
+        label = f"<{_lone(why)}>" if wait.why else ""
+        colour, width = (RED, "2") if wait in shown.deadlock else (FAINT, "1")
+        graph.edge(f"wait{tail}", f"wait{head}", label=label, color=colour, penwidth=width)
+
+
+def _lone(content: str) -> str:
+    return table([[content]])
+
+
+def _rows(items: Sequence[T], across: int) -> list[Sequence[T]]:
+    return [items[i : i + across] for i in range(0, len(items), across)]

@@ -1,0 +1,56 @@
+"""A whole trace as one web page: every frame as a picture, a stepper with the arrow keys, the list of events.
+
+The page fetches nothing (its security policy forbids it to), needs no server, and without JavaScript it still
+shows all frames, one below the other.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jinja2
+from gangproof.counterexamples.changes import changes
+from gangproof.counterexamples.draw.dot import dot
+from gangproof.counterexamples.draw.stage import scene
+from gangproof.counterexamples.draw.svg import svg
+from gangproof.counterexamples.names import clean, numbers
+from gangproof.counterexamples.trace import Trace
+from markupsafe import Markup
+
+
+def html(trace: Trace) -> str:
+    """The trace as a self-contained page. Raises `DrawingError`."""
+    frames: list[dict[str, object]] = []
+    for index, frame in enumerate(trace.frames):
+        shown = scene(trace, index)
+        before = trace.frames[index - 1] if index else frame
+        frames.append(
+            {
+                "moment": shown.moment,
+                "event": shown.event,
+                "changes": [str(change) for change in changes(before, frame)],
+                "svg": Markup(svg(dot(trace, index), shown.caption)),
+            }
+        )
+    facts = [("rules", ", ".join(trace.citation)), *trace.meta]
+    return _template().render(
+        headline=clean(trace.headline),
+        claim=clean(trace.claim),
+        clause=clean(trace.clause),
+        numbers=numbers(trace.numbers),
+        frames=frames,
+        after=scene(trace, len(trace.frames) - 1).after,
+        facts=[(clean(name), clean(value)) for name, value in facts if value],
+        scenario=trace.scenario,
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("gangproof.counterexamples.draw", ""),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("page.html.j2")

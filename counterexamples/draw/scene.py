@@ -1,0 +1,156 @@
+"""What a picture of one frame shows, decided once for every format.
+
+A scene is the frame prepared for a reader: names shortened, groups given a letter and a colour, what changed in this
+step and what broke the clause marked, long lists cut. DOT, Mermaid and plain text only differ in how they
+put it on the page. No mark rests on colour alone: a group is its letter, a state is a word.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+from gangproof.counterexamples.names import amount, short
+from gangproof.counterexamples.trace import PodState, Wait
+
+
+@frozen
+class Tag:
+    """How a group is recognised: by its letter, and by a line and a fill colour that others may share."""
+
+    letter: str
+    line: str
+    fill: str
+
+
+NO_GROUP = Tag("", "#5F6B76", "#EEF0F2")
+
+
+@frozen
+class Mark:
+    """Whether this step changed the object, and whether it is one by which the clause broke."""
+
+    changed: bool = False
+    broken: bool = False
+
+
+@frozen
+class Chip:
+    """A pod: its state in words, what it was before if that changed, and a full description as tooltip.
+
+    `ghost` means that the pod is not here but hopes to be: the chip shows a nomination.
+    """
+
+    key: str
+    name: str
+    tooltip: str
+    tag: Tag
+    state: PodState
+    was: str
+    detail: str
+    mark: Mark
+    ghost: bool = False
+
+    @property
+    def status(self) -> str:
+        """The state in words, with the one before: "active → bound"."""
+        now = "nominated" if self.ghost else str(self.state)
+        return f"{self.was} → {now}" if self.was else now
+
+
+@frozen
+class Bar:
+    """How much of one resource of a node is used."""
+
+    resource: str
+    used: int
+    capacity: int
+
+    @property
+    def text(self) -> str:
+        used, capacity = amount(self.resource, self.used), amount(self.resource, self.capacity)
+        over = " over" if self.used > self.capacity else ""
+        return f"{short(self.resource)} {used}/{capacity}{over}"
+
+    @property
+    def share(self) -> float:
+        """The part that is used, from 0 to 1."""
+        if self.capacity <= 0:
+            return 1.0 if self.used > 0 else 0.0
+        return min(1.0, max(0.0, self.used / self.capacity))
+
+
+@frozen
+class Machine:
+    """A node with the pods on it and those nominated to it; `more` of them are not shown."""
+
+    name: str
+    tooltip: str
+    bars: tuple[Bar, ...]
+    chips: tuple[Chip, ...]
+    more: int
+    remarks: tuple[str, ...]
+    mark: Mark
+
+
+@frozen
+class Domain:
+    """Nodes with the same value of a topology label; the label is empty for nodes that are in none."""
+
+    label: str
+    machines: tuple[Machine, ...]
+
+
+@frozen
+class Lane:
+    """Pods that are on no node, of one state; `more` of them are not shown."""
+
+    state: PodState
+    chips: tuple[Chip, ...]
+    more: int
+
+
+@frozen
+class Card:
+    """A group or a claim: its name, what there is to say about it; a claim's holders."""
+
+    key: str
+    name: str
+    tooltip: str
+    tag: Tag
+    remarks: tuple[str, ...]
+    mark: Mark
+    holders: tuple[str, ...] = ()
+
+
+@frozen
+class Scene:
+    """One frame of a trace, ready to be put on a page.
+
+    `facts` are the numbers that decide and `clause` what broke, both empty before the last frame; `after` says
+    where the run goes from the last frame of a lasso; `deadlock` are the waits that lie on a cycle.
+    """
+
+    index: int
+    title: str
+    moment: str
+    event: str
+    after: str
+    facts: tuple[str, ...]
+    clause: str
+    groups: tuple[Card, ...]
+    lanes: tuple[Lane, ...]
+    domains: tuple[Domain, ...]
+    hidden_machines: int
+    claims: tuple[Card, ...]
+    waits: tuple[Wait, ...]
+    deadlock: frozenset[Wait]
+    note: str
+
+    @property
+    def caption(self) -> str:
+        """The moment, and the event that led to it, in one line."""
+        return f"{self.moment} · {self.event}" if self.event else self.moment
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """Every node that is shown."""
+        return tuple(machine for domain in self.domains for machine in domain.machines)

@@ -1,0 +1,272 @@
+"""From a frame to its scene: who stands where, what is marked, and what is left out for want of room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from attrs import frozen
+from gangproof.counterexamples.changes import changes, where
+from gangproof.counterexamples.draw.scene import (
+    NO_GROUP,
+    Bar,
+    Card,
+    Chip,
+    Domain,
+    Lane,
+    Machine,
+    Mark,
+    Scene,
+    Tag,
+)
+from gangproof.counterexamples.explain import caption, moment, sentence
+from gangproof.counterexamples.names import amounts, bare, clean, short
+from gangproof.counterexamples.trace import (
+    ClaimView,
+    Frame,
+    GroupView,
+    NodeView,
+    PodState,
+    PodView,
+    Trace,
+    Verdict,
+    Wait,
+)
+
+CHIPS = 12
+"""How many pods a node or a lane shows at most."""
+
+MACHINES = 24
+"""How many nodes a scene shows at most."""
+
+_PALETTE = (
+    ("#0072B2", "#DCECF8"),
+    ("#B35900", "#FCEBD4"),
+    ("#00795A", "#D9F2E8"),
+    ("#A23B72", "#F7E3ED"),
+    ("#5B4EA4", "#E6E3F5"),
+    ("#6B6B00", "#F3F1CF"),
+)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LANES = tuple(PodState)
+
+T = TypeVar("T")
+
+
+def scene(trace: Trace, index: int) -> Scene:
+    """The scene of one frame. Raises `IndexError` if the trace has no such frame."""
+    if not 0 <= index < len(trace.frames):
+        raise IndexError(f"frame {index} found, 0 to {len(trace.frames) - 1} expected")
+    last = index == len(trace.frames) - 1
+    page = _page(trace, index)
+    machines, hidden = _cut(page.frame.nodes, MACHINES, lambda node: page.mark("node", node.key))
+    return Scene(
+        index=index,
+        title=clean(trace.headline),
+        moment=moment(trace, index),
+        event=sentence(trace.events[index - 1]) if index else "",
+        after=_after(trace) if last else "",
+        facts=tuple(f"{clean(label)} {clean(str(value))}" for label, value in trace.numbers) if last else (),
+        clause=clean(trace.clause) if last else "",
+        groups=tuple(map(page.group, page.frame.groups)),
+        lanes=page.lanes(),
+        domains=page.domains(machines),
+        hidden_machines=hidden,
+        claims=tuple(map(page.claim, page.frame.claims)),
+        waits=page.frame.waits,
+        deadlock=_on_a_cycle(page.frame.waits),
+        note=clean(page.frame.note),
+    )
+
+
+def tags(trace: Trace) -> dict[str, Tag]:
+    """The tag of each group, the same in every frame: letters in the order of first appearance."""
+    keys = dict.fromkeys(group.key for frame in trace.frames for group in frame.groups)
+    keys.update(dict.fromkeys(pod.group for frame in trace.frames for pod in frame.pods if pod.group))
+    return {key: Tag(_letters(i), *_PALETTE[i % len(_PALETTE)]) for i, key in enumerate(keys)}
+
+
+@frozen
+class _Page:
+    """What all the parts of one scene need to know."""
+
+    frame: Frame
+    nodes: frozenset[str]
+    before: dict[str, PodView]
+    pods: tuple[PodView, ...]
+    tags: dict[str, Tag]
+    topology: tuple[str, ...]
+    changed: frozenset[tuple[str, str]]
+    involved: frozenset[str]
+
+    def mark(self, kind: str, key: str) -> Mark:
+        return Mark((kind, key) in self.changed, key in self.involved)
+
+    def tag(self, group: str | None) -> Tag:
+        return self.tags.get(group, NO_GROUP) if group else NO_GROUP
+
+    def chip(self, pod: PodView, *, ghost: bool = False) -> Chip:
+        mark = self.mark("pod", pod.key)
+        detail = [amounts(pod.requests), f"prio {pod.priority}" if pod.priority else "", clean(pod.note)]
+        if not ghost and pod.nominated:
+            detail.append(f"nominated {short(pod.nominated)}")
+        tooltip = [bare(pod.key), where(pod), f"of {bare(pod.group)}" if pod.group else "", *detail[:3]]
+        return Chip(
+            key=pod.key,
+            name=short(pod.key),
+            tooltip=", ".join(filter(None, tooltip)),
+            tag=self.tag(pod.group),
+            state=pod.state,
+            was="" if ghost or not mark.changed else self.was(pod),
+            detail="" if ghost else ", ".join(filter(None, detail)),
+            mark=mark,
+            ghost=ghost,
+        )
+
+    def was(self, pod: PodView) -> str:
+        old = self.before.get(pod.key)
+        if old is None:
+            return "new"
+        if old.state is not pod.state:
+            return str(old.state)
+        return f"on {short(old.node)}" if old.node and old.node != pod.node else ""
+
+    def group(self, group: GroupView) -> Card:
+        remarks = (
+            clean(group.policy),
+            f"prio {group.priority}" if group.priority else "",
+            f"together by {clean(group.topology)}" if group.topology else "",
+            *(f"{clean(label)} {value}" for label, value in group.numbers),
+            clean(group.condition or ""),
+            clean(group.note),
+        )
+        return Card(
+            key=group.key,
+            name=short(group.key),
+            tooltip=", ".join(filter(None, (bare(group.key), *remarks))),
+            tag=self.tag(group.key),
+            remarks=tuple(filter(None, remarks)),
+            mark=self.mark("group", group.key),
+        )
+
+    def claim(self, claim: ClaimView) -> Card:
+        remarks = (
+            f"allocated to {short(claim.allocation)}" if claim.allocation else "not allocated",
+            "reserved for " + (", ".join(map(short, claim.reserved_for)) or "nobody"),
+            "held by " + (", ".join(map(short, claim.holders)) or "nobody"),
+            clean(claim.note),
+        )
+        return Card(
+            key=claim.key,
+            name=short(claim.key),
+            tooltip=", ".join(filter(None, (bare(claim.key), *remarks))),
+            tag=NO_GROUP,
+            remarks=tuple(filter(None, remarks)),
+            mark=self.mark("claim", claim.key),
+            holders=claim.holders,
+        )
+
+    def machine(self, node: NodeView) -> Machine:
+        here = [self.chip(pod) for pod in self.pods if self.place(pod) == node.name]
+        hopes = [
+            self.chip(pod, ghost=True)
+            for pod in self.pods
+            if pod.nominated == node.name and self.place(pod) != node.name and pod.state is not PodState.GONE
+        ]
+        chips, more = _cut((*here, *hopes), CHIPS, lambda chip: chip.mark)
+        used = dict(node.used)
+        labels = ", ".join(f"{clean(name)}={clean(value)}" for name, value in node.labels)
+        return Machine(
+            name=short(node.name),
+            tooltip=", ".join(filter(None, (clean(node.name), labels, clean(node.note)))),
+            bars=tuple(Bar(clean(name), used.get(name, 0), amount) for name, amount in node.capacity),
+            chips=tuple(chips),
+            more=more,
+            remarks=tuple(filter(None, ("unschedulable" if node.unschedulable else "", clean(node.note)))),
+            mark=self.mark("node", node.name),
+        )
+
+    def place(self, pod: PodView) -> str | None:
+        """The shown node that the pod is on."""
+        return pod.node if pod.state is not PodState.GONE and pod.node in self.nodes else None
+
+    def lanes(self) -> tuple[Lane, ...]:
+        lanes: list[Lane] = []
+        for state in _LANES:
+            waiting = [self.chip(pod) for pod in self.pods if pod.state is state and self.place(pod) is None]
+            if waiting:
+                chips, more = _cut(waiting, CHIPS, lambda chip: chip.mark)
+                lanes.append(Lane(state, tuple(chips), more))
+        return tuple(lanes)
+
+    def domains(self, nodes: Sequence[NodeView]) -> tuple[Domain, ...]:
+        found: dict[str, list[Machine]] = {}
+        for node in nodes:
+            labels = dict(node.labels)
+            label = ", ".join(
+                f"{short(name)}={short(labels[name])}" for name in self.topology if name in labels
+            )
+            found.setdefault(label, []).append(self.machine(node))
+        return tuple(Domain(label, tuple(machines)) for label, machines in found.items())
+
+
+def _page(trace: Trace, index: int) -> _Page:
+    frame = trace.frames[index]
+    before = trace.frames[index - 1] if index else frame
+    here = {pod.key for pod in frame.pods}
+    left = (
+        PodView(pod.key, PodState.GONE, group=pod.group)
+        for pod in before.pods
+        if pod.key not in here and pod.state is not PodState.GONE
+    )
+    broken = index == len(trace.frames) - 1 and trace.verdict is Verdict.VIOLATED
+    return _Page(
+        frame=frame,
+        nodes=frozenset(node.name for node in frame.nodes),
+        before={pod.key: pod for pod in before.pods},
+        pods=(*frame.pods, *left),
+        tags=tags(trace),
+        topology=tuple(dict.fromkeys(g.topology for f in trace.frames for g in f.groups if g.topology)),
+        changed=frozenset((change.kind, change.key) for change in changes(before, frame)),
+        involved=frozenset(trace.involved if broken else ()),
+    )
+
+
+def _after(trace: Trace) -> str:
+    if trace.loop is None:
+        return ""
+    moment = f"the moment after step {trace.loop}" if trace.loop else "the beginning"
+    return f"then {caption(trace, len(trace.events))}, which leads back to {moment}, for ever"
+
+
+def _cut(items: Sequence[T], limit: int, mark: Callable[[T], Mark]) -> tuple[list[T], int]:
+    """At most `limit` of the items in their order, the marked ones first to be kept; and how many are not."""
+    if len(items) <= limit:
+        return list(items), 0
+    marks = [mark(item) for item in items]
+    wanted = sorted(range(len(items)), key=lambda i: (not marks[i].broken, not marks[i].changed, i))
+    return [items[i] for i in sorted(wanted[:limit])], len(items) - limit
+
+
+def _on_a_cycle(waits: Sequence[Wait]) -> frozenset[Wait]:
+    following: dict[str, set[str]] = {}
+    for wait in waits:
+        following.setdefault(wait.waiter, set()).add(wait.awaited)
+
+    def reaches(start: str, goal: str) -> bool:
+        seen, open_ = {start}, [start]
+        while open_:
+            name = open_.pop()
+            if name == goal:
+                return True
+            fresh = following.get(name, set()) - seen
+            seen |= fresh
+            open_.extend(fresh)
+        return False
+
+    return frozenset(wait for wait in waits if reaches(wait.awaited, wait.waiter))
+
+
+def _letters(number: int) -> str:
+    rest, letter = divmod(number, len(_LETTERS))
+    return (_letters(rest - 1) if rest else "") + _LETTERS[letter]

@@ -1,0 +1,190 @@
+"""Hand-made traces for the tests of the room, from the rules: no engine had a hand in them."""
+
+from gangproof.counterexamples import (
+    Action,
+    ClaimView,
+    Event,
+    Frame,
+    GroupView,
+    NodeView,
+    PodState,
+    PodView,
+    Trace,
+    Verdict,
+    Wait,
+)
+
+SCENARIO = """\
+scenario: half-a-gang
+steps:
+- create:
+    nodes: [{name: n1, cpu: 1}, {name: n2, cpu: 1}]
+    podGroups: [{name: pg1, gang: 2}]
+    pods: [{name: "p[1-2]", group: pg1, cpu: 1}]
+- fail: [bind/p2]
+- expect: {bound: ["p[1-2]"]}
+"""
+
+
+def _half(p1: PodState, p2: PodState, n2_used: int, *, condition: str | None, note: str = "") -> Frame:
+    placed = (PodState.ASSUMED, PodState.PROMISED, PodState.BINDING, PodState.BOUND)
+    pods = tuple(
+        PodView(
+            f"default/{name}",
+            state,
+            group="default/pg1",
+            node=node if state in placed else None,
+            requests=(("cpu", 1000),),
+        )
+        for name, state, node in (("p1", p1, "n1"), ("p2", p2, "n2"))
+    )
+    bound = sum(state is PodState.BOUND for state in (p1, p2))
+    promised = sum(state in placed for state in (p1, p2)) - bound
+    return Frame(
+        nodes=(
+            NodeView("n1", (("cpu", 1000),), (("cpu", 1000 if p1 in placed else 0),)),
+            NodeView("n2", (("cpu", 1000),), (("cpu", n2_used),)),
+        ),
+        pods=pods,
+        groups=(
+            GroupView(
+                "default/pg1",
+                "gang 2",
+                (("bound", bound), ("promised", promised), ("minimum", 2)),
+                condition=condition,
+            ),
+        ),
+        note=note,
+    )
+
+
+def half_a_gang() -> Trace:
+    """A gang of two of which one is bound: the other's bind failed and a plain pod took its room."""
+    start = _half(PodState.ACTIVE, PodState.ACTIVE, 0, condition=None)
+    decided = _half(PodState.PROMISED, PodState.PROMISED, 1000, condition="True/Scheduled")
+    one = _half(PodState.BOUND, PodState.PROMISED, 1000, condition="True/Scheduled")
+    lost = _half(PodState.BOUND, PodState.UNSCHEDULABLE, 1000, condition="True/Scheduled")
+    plain = PodView("default/plain", PodState.BOUND, node="n2", requests=(("cpu", 1000),), priority=10)
+    broken = Frame(lost.nodes, (*lost.pods, plain), lost.groups)
+    return Trace(
+        title="a gang of two of which one is bound",
+        property_id="INV-03",
+        verdict=Verdict.VIOLATED,
+        qualifier="DEV-17",
+        claim="A started gang is whole, or what is missing of it is promised or owed.",
+        clause="pg1 is started, but only p1 of its minimum of 2 is bound, promised or owed",
+        citation=("INV-03", "BIND-07", "CYCLE-48"),
+        numbers=(("bound", 1), ("promised", 0), ("owed", 0), ("minimum", 2)),
+        involved=("default/pg1", "default/p2"),
+        frames=(start, decided, one, broken),
+        events=(
+            Event("decides for pg1: p1 on n1, p2 on n2", "scheduler", ("CYCLE-41",)),
+            Event("binds p1 to n1", "scheduler", ("BIND-05",), because=(0,)),
+            Event("the bind of p2 fails; plain takes its room on n2", "scheduler", ("BIND-07",), because=(0, 1)),
+        ),
+        scenario=SCENARIO,
+        actions=(Action("cycle", ("default/pg1", ("n1", "n2"))), Action("bind", ("p1", True, None, 3))),
+        meta=(("profile", "v1.36.3"), ("engine", "explorer"), ("seed", "0")),
+    )
+
+
+def zones() -> Trace:
+    """Two zones with two nodes each, two groups, a nomination, an eviction, many resources."""
+
+    def node(name: str, zone: str, used: int, note: str = "", unschedulable: bool = False) -> NodeView:
+        return NodeView(
+            name,
+            (("cpu", 4000), ("memory", 8 << 30), ("nvidia.com/gpu", 2)),
+            (("cpu", used), ("memory", used << 20), ("nvidia.com/gpu", used // 2000)),
+            (("zone", zone), ("kubernetes.io/hostname", name)),
+            note=note,
+            unschedulable=unschedulable,
+        )
+
+    def pod(name: str, state: PodState, node: str | None = None, group: str | None = "default/train", **more: str) -> PodView:
+        return PodView(
+            f"default/{name}", state, group=group, node=node, requests=(("cpu", 2000),), priority=100, nominated=more.get("nominated")
+        )
+
+    groups = (
+        GroupView("default/train", "gang 3", (("bound", 2), ("promised", 0), ("minimum", 3)), "True/Scheduled", 100, "zone"),
+        GroupView("default/batch", "basic", (("bound", 2),), "False/Unschedulable", 10),
+    )
+    nodes = (node("a1", "east", 4000), node("a2", "east", 5000), node("b1", "west", 2000), node("b2", "west", 0, unschedulable=True))
+    frame1 = Frame(
+        nodes,
+        (
+            pod("t-0", PodState.BOUND, "a1"),
+            pod("t-1", PodState.BOUND, "a1"),
+            pod("t-2", PodState.UNSCHEDULABLE),
+            pod("t-3", PodState.BACKOFF),
+            pod("b-0", PodState.BOUND, "a2", "default/batch"),
+            pod("b-1", PodState.BOUND, "a2", "default/batch"),
+            pod("lonely", PodState.BINDING, "b1", None),
+            pod("gate-0", PodState.GATED, group="default/batch"),
+        ),
+        groups,
+    )
+    frame2 = Frame(
+        nodes,
+        (
+            pod("t-0", PodState.BOUND, "a1"),
+            pod("t-1", PodState.BOUND, "a1"),
+            pod("t-2", PodState.UNSCHEDULABLE, nominated="a2"),
+            pod("t-3", PodState.ASSUMED, "b1"),
+            pod("b-0", PodState.TERMINATING, "a2", "default/batch"),
+            pod("b-1", PodState.EVICTED, "a2", "default/batch"),
+            pod("lonely", PodState.BOUND, "b1", None),
+            pod("gate-0", PodState.GATED, group="default/batch"),
+        ),
+        groups,
+        (
+            ClaimView("default/gpu-share", "a1", ("podgroup/train",), ("default/t-0", "default/t-1")),
+            ClaimView("default/gpu-b", None, (), ()),
+        ),
+    )
+    return Trace(
+        title="a member is assumed outside the domain of its siblings",
+        property_id="INV-21",
+        claim="All members committed by a cycle lie in one domain.",
+        clause="t-3 is assumed on b1 in zone=west, while t-0 and t-1 are bound in zone=east",
+        citation=("INV-21", "PLACE-06"),
+        numbers=(("domains", 2), ("allowed", 1)),
+        involved=("default/t-3",),
+        frames=(frame1, frame2),
+        events=(Event("places t-3 on b1 and evicts the batch pods for t-2", "scheduler", ("PLACE-06",)),),
+    )
+
+
+def deadlock() -> Trace:
+    """Two gangs that each hold a node and wait for the other's: a lasso with a cycle of waits."""
+
+    def frame(a: PodState, waits: tuple[Wait, ...] = ()) -> Frame:
+        return Frame(
+            nodes=(NodeView("n1", (("cpu", 1000),), (("cpu", 1000),)), NodeView("n2", (("cpu", 1000),), (("cpu", 1000),))),
+            pods=(
+                PodView("default/a1", PodState.ASSUMED, "default/a", "n1"),
+                PodView("default/a2", a, "default/a"),
+                PodView("default/b1", PodState.ASSUMED, "default/b", "n2"),
+                PodView("default/b2", PodState.UNSCHEDULABLE, "default/b"),
+            ),
+            groups=(GroupView("default/a", "gang 2"), GroupView("default/b", "gang 2")),
+            waits=waits,
+        )
+
+    waits = (
+        Wait("default/a2", "default/b1", "a2 needs the room of b1 on n2"),
+        Wait("default/b1", "default/b", "b1 waits in permit for the quorum of b"),
+        Wait("default/b", "default/a1", "b2 needs the room of a1 on n1"),
+        Wait("default/a1", "default/a2", "a1 waits in permit for a2"),
+        Wait("plain", "default/a1", "needs n1"),
+    )
+    return Trace(
+        title="two gangs hold what the other needs",
+        property_id="LIVE-04",
+        clause="neither gang can go on",
+        numbers=(("held", 2), ("needed", 4)),
+        frames=(frame(PodState.UNSCHEDULABLE), frame(PodState.ACTIVE, waits)),
+        events=(Event("the backoff of a2 ends", "queue"), Event("a2 is tried and fails", "scheduler")),
+        loop=0,
+    )
