@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from attrs import frozen
+
 from gangproof.counterexamples.names import amounts, bare, clean, numbers
 from gangproof.counterexamples.trace import ClaimView, Frame, GroupView, NodeView, PodState, PodView, View
 

@@ -16,6 +16,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 import itf_py
 from attrs import evolve, fields, has
+
 from gangproof.counterexamples.json import TraceFormatError, from_plain, parse, to_plain
 from gangproof.counterexamples.trace import ClaimView, Event, Frame, GroupView, NodeView, PodView, Trace, Wait
 

@@ -19,6 +19,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from attrs import NOTHING, AttrsInstance, fields, has
+
 from gangproof.counterexamples.trace import Argument, Trace
 
 API_VERSION = "gangproof/v1"

@@ -2,7 +2,8 @@
 
 Everything that stands somewhere (pods on nodes, nodes in topology domains, waiting pods in lanes) is in the
 table, where nothing is left to the layout; what points somewhere is an edge. Borders repeat what the words
-say: solid is bound, dashed is promised or owed, dotted is assumed or nominated, a struck name is on its way out.
+say: solid is bound, dashed is promised or owed, dotted is assumed or nominated, a struck name is on its way
+out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import graphviz
+
 from gangproof.counterexamples.draw.markup import Line, Words, cell, inner, table
 from gangproof.counterexamples.draw.scene import Bar, Card, Chip, Domain, Lane, Machine, Mark, Scene
 from gangproof.counterexamples.draw.stage import scene
@@ -66,9 +68,8 @@ def strip(trace: Trace, frames: Sequence[int] | None = None) -> str:
     for place, shown in enumerate(scenes):
         graph.node(f"frame{place}", f"<{_page(shown, _ports(shown), depth=depth)}>")
         if place:
-            graph.edge(
-                f"frame{place - 1}:moment:e", f"frame{place}:moment:w", color=INK, penwidth="2", weight="9"
-            )
+            tail, head = f"frame{place - 1}:moment:e", f"frame{place}:moment:w"
+            graph.edge(tail, head, color=INK, penwidth="2", weight="9")
     return graph.source
 
 
@@ -96,7 +97,7 @@ def _ports(shown: Scene) -> dict[str, str]:
 
 
 def _page(shown: Scene, ports: dict[str, str], *, depth: int = 0) -> str:
-    """The frame as a table; in a strip, where `depth` lines are kept for the event, narrow and with its claims."""
+    """The frame as a table; narrow and with its claims in a strip, where the event has `depth` lines."""
     headed = not depth
     columns = _WIDE if headed else _NARROW
     rows: list[str] = []

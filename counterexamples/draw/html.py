@@ -1,21 +1,23 @@
 """A whole trace as one web page: every frame as a picture, a stepper with the arrow keys, the list of events.
 
-The page fetches nothing (its security policy forbids it to), needs no server, and without JavaScript it still
-shows all frames, one below the other.
+The page fetches nothing (its security policy forbids it to), needs no server, and without JavaScript it
+still shows all frames, one below the other.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 
 import jinja2
+from markupsafe import Markup
+
 from gangproof.counterexamples.changes import changes
 from gangproof.counterexamples.draw.dot import dot
 from gangproof.counterexamples.draw.stage import scene
 from gangproof.counterexamples.draw.svg import svg
 from gangproof.counterexamples.names import clean, numbers
 from gangproof.counterexamples.trace import Trace
-from markupsafe import Markup
 
 
 def html(trace: Trace) -> str:
@@ -41,16 +43,14 @@ def html(trace: Trace) -> str:
         frames=frames,
         after=scene(trace, len(trace.frames) - 1).after,
         facts=[(clean(name), clean(value)) for name, value in facts if value],
-        scenario=trace.scenario,
+        scenario="\n".join(map(clean, (trace.scenario or "").splitlines())),
     )
 
 
 @cache
 def _template() -> jinja2.Template:
+    page = files("gangproof.counterexamples.draw").joinpath("page.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("gangproof.counterexamples.draw", ""),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
+        autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
-    return environment.get_template("page.html.j2")
+    return environment.from_string(page)

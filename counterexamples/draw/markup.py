@@ -1,7 +1,8 @@
 """Graphviz's HTML-like labels from plain pieces: the only place where text meets markup in a DOT graph.
 
-Every text goes through `text`, which escapes what is special in markup and in DOT. Graphviz measures text with
-the metrics of Helvetica but takes any character outside ASCII for a space, so `cell` makes room for those.
+Every text goes through `text`, which escapes what is special in markup and in DOT. Graphviz measures text
+with the metrics of Helvetica but takes any character outside ASCII for a space, so `cell` makes room for
+those.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from attrs import frozen
 
 _NARROW = frozenset("iljtf|.,:;'!()[]/ -I")
 _BROAD = frozenset("mwMW%@")
-# Graphviz blows a table inside a table up to the room there is, unless its size is fixed; without a width and a
-# height that is its natural size.
+# Graphviz blows a table inside a table up to the room there is, unless its size is fixed;
+# without a width and a height that is its natural size.
 _PLAIN = {
     "BORDER": 0,
     "CELLBORDER": 0,
@@ -85,10 +86,8 @@ def _room(line: Line) -> int:
     """The width in points of a line with characters that Graphviz cannot measure; 0 if it can."""
     if all(words.words.isascii() for words in line):
         return 0
-    return (
-        round(sum(sum(map(_em, words.words)) * words.size * (1.08 if words.bold else 1) for words in line))
-        + 12
-    )
+    widths = (sum(map(_em, words.words)) * words.size * (1.08 if words.bold else 1) for words in line)
+    return round(sum(widths)) + 12
 
 
 def _em(character: str) -> float:

@@ -1,7 +1,7 @@
 """A frame as a Mermaid flowchart, for pages that render it from the source: an issue, a wiki, a README.
 
-Groups, lanes, domains and nodes are subgraphs, pods are boxes; a label is quoted, and every character that is
-neither a letter, a digit nor harmless punctuation is written as its number, so no name becomes markup.
+Groups, lanes, domains and nodes are subgraphs, pods are boxes; a label is quoted, and every character that
+is neither a letter, a digit nor harmless punctuation is written as its number, so no name becomes markup.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gangproof.counterexamples.draw.stage import scene
 from gangproof.counterexamples.names import short
 from gangproof.counterexamples.trace import PodState, Trace
 
-_HARMLESS = frozenset(" .,:/+-=_()")
+_HARMLESS = frozenset(" .,:/+-=_()!")
 _DASHES = {
     PodState.PROMISED: "6 3",
     PodState.OWED: "6 3",
@@ -29,7 +29,8 @@ def mermaid(trace: Trace, frame: int) -> str:
 
 def _lines(shown: Scene) -> Iterator[str]:
     yield "flowchart TB"
-    yield f'  title["{_label([shown.title, shown.caption, shown.clause, ", ".join(shown.facts), shown.after])}"]'
+    heading = [shown.title, shown.caption, shown.clause, ", ".join(shown.facts), shown.after]
+    yield f'  title["{_label(heading)}"]'
     yield "  classDef plain fill:none,stroke:none,text-align:left"
     yield "  class title plain"
     ids: dict[str, str] = {}

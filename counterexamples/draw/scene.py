@@ -1,13 +1,15 @@
 """What a picture of one frame shows, decided once for every format.
 
-A scene is the frame prepared for a reader: names shortened, groups given a letter and a colour, what changed in this
-step and what broke the clause marked, long lists cut. DOT, Mermaid and plain text only differ in how they
-put it on the page. No mark rests on colour alone: a group is its letter, a state is a word.
+A scene is the frame prepared for a reader: names shortened, groups given a letter and a colour, what
+changed in this step and what broke the clause marked, long lists cut. DOT, Mermaid and plain text only
+differ in how they put it on the page. No mark rests on colour alone: a group is its letter, a state is a
+word.
 """
 
 from __future__ import annotations
 
 from attrs import frozen
+
 from gangproof.counterexamples.names import amount, short
 from gangproof.counterexamples.trace import PodState, Wait
 
@@ -125,8 +127,8 @@ class Card:
 class Scene:
     """One frame of a trace, ready to be put on a page.
 
-    `facts` are the numbers that decide and `clause` what broke, both empty before the last frame; `after` says
-    where the run goes from the last frame of a lasso; `deadlock` are the waits that lie on a cycle.
+    `facts` are the numbers that decide and `clause` what broke, both empty before the last frame; `after`
+    says where the run goes from the last frame of a lasso; `deadlock` are the waits that lie on a cycle.
     """
 
     index: int

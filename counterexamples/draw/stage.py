@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from attrs import frozen
+
 from gangproof.counterexamples.changes import changes, where
 from gangproof.counterexamples.draw.scene import (
     NO_GROUP,

@@ -1,8 +1,8 @@
 """SVG and PNG of a picture, drawn by Graphviz from pip: nothing has to be installed on the system.
 
-Graphviz draws each filled shape twice, spells rounded boxes as curves and repeats the font at each text. What is
-kept is a third of that: one rectangle with a title (a tooltip in every browser) and plain text. The picture
-brings its own white paper, so it can be read on a dark page.
+Graphviz draws each filled shape twice, spells rounded boxes as curves and repeats the font at each text.
+What is kept is a third of that: one rectangle with a title (a tooltip in every browser) and plain text. The
+picture brings its own white paper, so it can be read on a dark page.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
-
-from graphviz.backend.dot_command import command
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _TITLE = "{http://www.w3.org/1999/xlink}title"
@@ -39,12 +37,11 @@ def png(source: str, dpi: int = 144) -> bytes:
 
 
 def _run(form: str, source: str, *options: str) -> bytes:
-    program = shutil.which("graphviz-pure", path=str(Path(sys.executable).parent)) or shutil.which(
-        "graphviz-pure"
-    )
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which("graphviz-pure", path=beside) or shutil.which("graphviz-pure")
     if program is None:
         raise DrawingError("graphviz-pure is not installed: pip install graphviz-pure")
-    arguments = [program, *map(str, command("dot", form)[1:]), "-q", *options]
+    arguments = [program, "-Kdot", f"-T{form}", "-q", *options]
     done = subprocess.run(arguments, input=source.encode(), capture_output=True, check=False)
     if done.returncode or not done.stdout:
         raise DrawingError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from gangproof.counterexamples.draw.scene import Bar, Card, Chip, Machine, Mark, Scene
+from gangproof.counterexamples.draw.scene import Bar, Chip, Machine, Mark, Scene
 from gangproof.counterexamples.draw.stage import scene
 from gangproof.counterexamples.names import bare, clean, pack, wrap
 from gangproof.counterexamples.trace import Trace
@@ -18,7 +18,7 @@ _BAR = 10
 def text(trace: Trace, frame: int) -> str:
     """One frame as text boxes; ends with a line break. Raises `IndexError` if the trace has no such frame.
 
-    A star marks what the step changed, an exclamation mark what broke the clause, square brackets a group's letter.
+    A star marks what the step changed, an exclamation mark what broke the clause, brackets a group's letter.
     """
     shown = scene(trace, frame)
     return "\n".join(line.rstrip() for line in _lines(shown, headed=True)) + "\n"

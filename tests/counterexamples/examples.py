@@ -80,7 +80,9 @@ def half_a_gang() -> Trace:
         events=(
             Event("decides for pg1: p1 on n1, p2 on n2", "scheduler", ("CYCLE-41",)),
             Event("binds p1 to n1", "scheduler", ("BIND-05",), because=(0,)),
-            Event("the bind of p2 fails; plain takes its room on n2", "scheduler", ("BIND-07",), because=(0, 1)),
+            Event(
+                "the bind of p2 fails; plain takes its room on n2", "scheduler", ("BIND-07",), because=(0, 1)
+            ),
         ),
         scenario=SCENARIO,
         actions=(Action("cycle", ("default/pg1", ("n1", "n2"))), Action("bind", ("p1", True, None, 3))),
@@ -101,16 +103,36 @@ def zones() -> Trace:
             unschedulable=unschedulable,
         )
 
-    def pod(name: str, state: PodState, node: str | None = None, group: str | None = "default/train", **more: str) -> PodView:
+    def pod(
+        name: str, state: PodState, node: str | None = None, group: str | None = "default/train", **more: str
+    ) -> PodView:
         return PodView(
-            f"default/{name}", state, group=group, node=node, requests=(("cpu", 2000),), priority=100, nominated=more.get("nominated")
+            f"default/{name}",
+            state,
+            group=group,
+            node=node,
+            requests=(("cpu", 2000),),
+            priority=100,
+            nominated=more.get("nominated"),
         )
 
     groups = (
-        GroupView("default/train", "gang 3", (("bound", 2), ("promised", 0), ("minimum", 3)), "True/Scheduled", 100, "zone"),
+        GroupView(
+            "default/train",
+            "gang 3",
+            (("bound", 2), ("promised", 0), ("minimum", 3)),
+            "True/Scheduled",
+            100,
+            "zone",
+        ),
         GroupView("default/batch", "basic", (("bound", 2),), "False/Unschedulable", 10),
     )
-    nodes = (node("a1", "east", 4000), node("a2", "east", 5000), node("b1", "west", 2000), node("b2", "west", 0, unschedulable=True))
+    nodes = (
+        node("a1", "east", 4000),
+        node("a2", "east", 5000),
+        node("b1", "west", 2000),
+        node("b2", "west", 0, unschedulable=True),
+    )
     frame1 = Frame(
         nodes,
         (
@@ -161,7 +183,10 @@ def deadlock() -> Trace:
 
     def frame(a: PodState, waits: tuple[Wait, ...] = ()) -> Frame:
         return Frame(
-            nodes=(NodeView("n1", (("cpu", 1000),), (("cpu", 1000),)), NodeView("n2", (("cpu", 1000),), (("cpu", 1000),))),
+            nodes=(
+                NodeView("n1", (("cpu", 1000),), (("cpu", 1000),)),
+                NodeView("n2", (("cpu", 1000),), (("cpu", 1000),)),
+            ),
             pods=(
                 PodView("default/a1", PodState.ASSUMED, "default/a", "n1"),
                 PodView("default/a2", a, "default/a"),
