@@ -1,0 +1,1 @@
+"""How fast gangproof is, as ratios and rates measured in one run: `python -m benchmarks` prints the table."""
