@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.filters import rejection
+from gangproof.impl.filters import Rejection, rejection
 from gangproof.impl.limits import note_preemption
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
@@ -73,35 +73,33 @@ def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
     assert cycle.snapshot is not None
     nodes = cycle.snapshot.nodes
     preferred = pod.nominated_node_name
-    if preferred is not None and preferred in nodes and not refusal(world, cycle, pod, preferred):
+    if preferred is not None and preferred in nodes and refusal(world, pod, nodes[preferred]) is None:
         return Placement((preferred,))
     feasible: list[tuple[str, NodeInfo]] = []
     plugins: set[str] = set()
     for name, info in nodes.items():
-        refused = refusal(world, cycle, pod, name)
-        if refused:
-            plugins.add(refused)
-        else:
+        refused = refusal(world, pod, info)
+        if refused is None:
             feasible.append((name, info))
+        else:
+            plugins.add(refused.plugin)
     if not feasible:
         return Placement(plugins=tuple(sorted(plugins)))
     return Placement(best(pod, feasible, world.settings))
 
 
-def refusal(world: World, cycle: Cycle, pod: Pod, node: str) -> str:
-    """The plugin that refuses the node, with or without the pods nominated to it; or "" (CYCLE-14)."""
-    assert cycle.snapshot is not None
-    info = cycle.snapshot.nodes[node]
+def refusal(world: World, pod: Pod, info: NodeInfo) -> Rejection | None:
+    """Why the node is refused, with or without the pods nominated to it; None if it is not (CYCLE-14)."""
     refused = rejection(pod, info)
-    if refused is None and world.nominations:
+    if refused is None and world.nominations and info.node is not None:
         crowded = info
         for key, target in world.nominations.items():
             other = world.pods.get(key)
-            if target == node and key != pod.key and other and other.priority >= pod.priority:
+            if target == info.node.name and key != pod.key and other and other.priority >= pod.priority:
                 crowded = with_pod(crowded, other)
         if crowded is not info:
             refused = rejection(pod, crowded)
-    return refused.plugin if refused else ""
+    return refused
 
 
 def try_member(rules: Rules, world: World) -> tuple[World, ...]:

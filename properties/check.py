@@ -1,0 +1,120 @@
+"""The main job: everything the scheduler may do with a cluster and what arrives in it.
+
+Nodes and bound pods are there from the start; groups and pending pods arrive one by one, at any moment. Every
+interleaving of arrivals, ties, completions and, within a budget, failures is explored; every property is
+judged on the way; and the distinct outcomes are told.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable
+
+from attrs import evolve, field, frozen
+
+from gangproof.impl.actions import Action
+from gangproof.impl.api import create
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.rules import Rules
+from gangproof.impl.world import Environment, Settings, World
+from gangproof.properties.explore import Exploration, Limits
+from gangproof.properties.machine import Machine, Settled, itself, settle
+from gangproof.properties.reasons import why_pending
+from gangproof.properties.system import Questions
+from gangproof.properties.verdict import Verdict
+
+
+@frozen
+class Outcome:
+    """One way in which it may end: who is bound where, who is pending and why, each group's condition."""
+
+    bound: tuple[tuple[str, str], ...]
+    pending: tuple[tuple[str, str], ...]
+    conditions: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        lines = [f"{pod} is bound to {node}" for pod, node in self.bound]
+        lines += [f"{pod} is pending: {why}" for pod, why in self.pending]
+        lines += [f"{group} is {condition}" for group, condition in self.conditions]
+        return "\n".join(lines)
+
+
+@frozen
+class CheckReport:
+    """What checking a cluster came to; `seconds` is wall time and takes no part in equality."""
+
+    verdict: Verdict
+    outcomes: tuple[Outcome, ...]
+    exploration: Exploration[World, Action]
+    beyond: tuple[str, ...] = ()
+    seconds: float = field(default=0.0, eq=False)
+
+
+@frozen
+class Openness:
+    """What is left open: the order of arrival, how many binds may fail, how many objects may be deleted."""
+
+    any_order: bool = False
+    failures: int = 0
+    deletions: int = 0
+
+
+def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, openness: Openness) -> World:
+    """The cluster before anything arrives; ApiError if two objects have the same key."""
+    world = World(settings=settings)
+    arrivals: list[Object] = []
+    for obj in objects:
+        if isinstance(obj, PodGroup) or (isinstance(obj, Pod) and obj.node_name is None):
+            arrivals.append(obj)
+        else:
+            world = create(rules, world, obj)
+    environment = Environment(
+        arrivals=tuple(arrivals),
+        any_order=openness.any_order,
+        failures=openness.failures,
+        deletions=openness.deletions,
+    )
+    return evolve(world, environment=environment)
+
+
+def check(
+    world: World,
+    rules: Rules,
+    questions: Questions[World, Action],
+    limits: Limits,
+    key: Callable[[World], Hashable] = itself,
+) -> CheckReport:
+    """Explore everything from the world on, and judge it."""
+    began = time.perf_counter()
+    found = settle(Machine(rules, [world], key=key), questions, limits)
+    beyond = sorted({name for state in found.graph.states for name in state.ghost.beyond})
+    verdict = found.exploration.verdict
+    if beyond and verdict is not Verdict.VIOLATED:
+        verdict = Verdict.INCONCLUSIVE
+    return CheckReport(
+        verdict=verdict,
+        outcomes=outcomes(found, rules),
+        exploration=found.exploration,
+        beyond=tuple(beyond),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def outcomes(found: Settled, rules: Rules) -> tuple[Outcome, ...]:
+    """The distinct outcomes of all runs, sorted."""
+    distinct = {outcome(world, rules) for world in found.worlds if not world.environment.arrivals}
+    return tuple(sorted(distinct, key=lambda o: (o.pending, o.bound, o.conditions)))
+
+
+def outcome(world: World, rules: Rules) -> Outcome:
+    """What is the case in a settled world."""
+    bound = [(pod.key, pod.node_name) for pod in world.pods.values() if pod.node_name is not None]
+    pending = [
+        (pod.key, why_pending(world, pod, rules)) for pod in world.pods.values() if pod.node_name is None
+    ]
+    conditions = [
+        (group.key, str(group.condition) if group.condition is not None else "not reported yet")
+        for group in world.groups.values()
+    ]
+    return Outcome(tuple(bound), tuple(pending), tuple(conditions))

@@ -1,0 +1,106 @@
+"""Why a pod of a settled world is pending, in a sentence that names the numbers that decide."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from attrs import evolve
+
+from gangproof.impl.actions import cycle_steps
+from gangproof.impl.cycle import kept_and_minimum, refusal
+from gangproof.impl.members import count
+from gangproof.impl.objects import Pod
+from gangproof.impl.queue import group_of
+from gangproof.impl.rules import Rules
+from gangproof.impl.snapshot import with_pod
+from gangproof.impl.world import Cycle, World
+from gangproof.properties.scenarios.judge import short
+
+
+def why_pending(world: World, pod: Pod, rules: Rules) -> str:
+    """Why the pod has no node: what gates it, or what the next cycle would find."""
+    entry = world.entry(pod.key)
+    if pod.terminating:
+        return "is being deleted"
+    if entry is None:
+        return "is on its way" if pod.key in world.assumed else "is not this scheduler's to place"
+    if entry.place == "gated":
+        return "; ".join(_gating(world, pod, plugin) for plugin in entry.plugins)
+    return _after_a_cycle(world, pod, rules)
+
+
+def _gating(world: World, pod: Pod, plugin: str) -> str:
+    if plugin == "SchedulingGates":
+        return f"has scheduling gates: {', '.join(pod.scheduling_gates)}"
+    group = world.groups.get(pod.group or "")
+    if group is None:
+        return f"PodGroup {short(pod.group or '')} does not exist (GANG-01)"
+    known = count(world.members_of(group.key), "gate")
+    return f"{known} of at least {group.min_count} members of {short(group.key)} exist (GANG-03)"
+
+
+def _after_a_cycle(world: World, pod: Pod, rules: Rules) -> str:
+    """What a cycle of the pod's entity comes to, from here, with everybody else left alone."""
+    verdict = next(_verdicts(_alone(world, pod), rules), None)
+    if verdict is None:
+        return "is not tried"
+    at_verdict, cycle = verdict
+    result = next(r for r in cycle.results if r.pod == pod.key) if _tried(cycle, pod) else None
+    own = _refusals(at_verdict, cycle, pod)
+    if cycle.group is None:
+        return own
+    before, kept, minimum = kept_and_minimum(at_verdict, cycle)
+    quorum = f"{before + kept} of at least {minimum} members have a place (CYCLE-26)"
+    if result is not None and result.kept:
+        return quorum
+    if cycle.code == "Success" or not minimum:
+        return own
+    return f"{own}; {quorum}"
+
+
+def _tried(cycle: Cycle, pod: Pod) -> bool:
+    return any(result.pod == pod.key for result in cycle.results)
+
+
+def _alone(world: World, pod: Pod) -> World:
+    """The world with only the pod's entity ready to be tried."""
+    entity = pod.group or pod.key
+    queue = tuple(
+        evolve(e, place="active", cooling=False)
+        if e.place != "gated" and (group_of(world, e) or e.pod) == entity
+        else evolve(e, place="pool" if e.place == "active" else e.place)
+        for e in world.queue
+    )
+    return evolve(world, queue=queue)
+
+
+def _verdicts(world: World, rules: Rules) -> Iterator[tuple[World, Cycle]]:
+    """The worlds in which the cycle has its verdict, one for each way of breaking ties."""
+    stack = [world]
+    while stack:
+        now = stack.pop()
+        if now.cycle is not None and now.cycle.stage == "submitting":
+            yield now, now.cycle
+            continue
+        stack.extend(after for _, after in reversed(list(cycle_steps(now, rules))))
+
+
+def _refusals(world: World, cycle: Cycle, pod: Pod) -> str:
+    """How many nodes refuse the pod and why, with the members that were tried before it in their places."""
+    if cycle.taken is None:
+        return cycle.message
+    nodes = cycle.taken.nodes
+    members = {member.key: member for member in cycle.members}
+    for result in cycle.results:
+        if result.pod == pod.key:
+            break
+        if result.node is not None:
+            nodes = nodes.put(result.node, with_pod(nodes[result.node], members[result.pod]))
+    reasons = Counter(
+        refused.reason for info in nodes.values() if (refused := refusal(world, pod, info)) is not None
+    )
+    if not nodes:
+        return "there are no nodes"
+    told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
+    return f"0/{len(nodes)} nodes are available: {told}"
