@@ -41,7 +41,7 @@ IDENTITY = ("namespace", "name")
 
 
 def refused_changes(old: Pod | PodGroup | Workload, new: Pod | PodGroup | Workload) -> tuple[str, ...]:
-    """Why an update from old to new is refused: ADM-02, ADM-03, API-47 and the core rules for pods; () if not.
+    """Why an update from old to new is refused, () if it is not: ADM-02, ADM-03, API-47 and, for pods, core.
 
     TypeError if the two are not of one kind. Of a pod's other fields: scheduling gates can only be removed,
     tolerations only added, and the node selector only be narrowed while the pod is gated.

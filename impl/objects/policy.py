@@ -30,7 +30,7 @@ NO_CLASS = PriorityClass("", 0)
 
 
 def deciding_class(name: str, classes: Iterable[PriorityClass]) -> PriorityClass | None:
-    """The class that gives a PodGroup or a pod its priority (ADM-10, ADM-15); None if the named one is missing.
+    """The class that gives a PodGroup or pod its priority (ADM-10, ADM-15); None if the named one is missing.
 
     Without a name it is the global default, of several the one with the lowest value, or else `NO_CLASS`.
     """

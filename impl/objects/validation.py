@@ -7,7 +7,7 @@ knows nothing of files and lines. Answers name the field by its path. What a gat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
@@ -167,36 +167,54 @@ RULES: Mapping[str, tuple[tuple[str, str, Check], ...]] = {
 }
 
 
-def _compiled(path: str) -> tuple[str, ...]:
-    return tuple(path.replace("[]", ".[]").split(".")) if path else ()
+class _Tree:
+    """The rules of one kind by path, so that a prefix is followed once and an absent part is not entered."""
 
+    __slots__ = ("checks", "elements", "fields")
 
-_TABLE: Mapping[str, tuple[tuple[str, tuple[str, ...], Check], ...]] = {
-    kind: tuple((rule, _compiled(path), check) for rule, path, check in rules)
-    for kind, rules in RULES.items()
-}
+    def __init__(self) -> None:
+        self.checks: list[tuple[str, Check]] = []
+        self.fields: dict[str, _Tree] = {}
+        self.elements: _Tree | None = None
 
+    def at(self, path: str) -> _Tree:
+        tree = self
+        for step in path.split(".") if path else ():
+            name, brackets, _ = step.partition("[]")
+            tree = tree.fields.setdefault(name, _Tree())
+            if brackets:
+                tree.elements = tree.elements or _Tree()
+                tree = tree.elements
+        return tree
 
-def violations(kind: str, data: Mapping[str, Any]) -> tuple[Violation, ...]:
-    """Every rule that an object of this kind breaks, in the order of the table; KeyError for another kind."""
-    found: list[Violation] = []
-    for rule, path, check in _TABLE[kind]:
-        for at, value in _values(data, path):
+    def judge(self, value: Any, at: Path, found: list[Violation]) -> None:
+        for rule, check in self.checks:
             finding = check(value)
             if finding is not None:
                 found.append(Violation((*at, *finding.below), finding.found, finding.expected, rule))
-    return tuple(found)
-
-
-def _values(value: Any, path: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The values that the path leads to; a field whose parent is there but that is absent itself is None."""
-    for place, step in enumerate(path):
-        if step == "[]":
-            for index, item in enumerate(value or ()):
-                yield from _values(item, path[place + 1 :], (*at, index))
-            return
         if value is None:
             return
-        value = value.get(step)
-        at = (*at, step)
-    yield at, value
+        for name, tree in self.fields.items():
+            inner = value.get(name)
+            if inner is not None or tree.checks:
+                tree.judge(inner, (*at, name), found)
+        if self.elements is not None:
+            for index, item in enumerate(value):
+                self.elements.judge(item, (*at, index), found)
+
+
+def _compiled(rules: tuple[tuple[str, str, Check], ...]) -> _Tree:
+    tree = _Tree()
+    for rule, path, check in rules:
+        tree.at(path).checks.append((rule, check))
+    return tree
+
+
+_TREES: Mapping[str, _Tree] = {kind: _compiled(rules) for kind, rules in RULES.items()}
+
+
+def violations(kind: str, data: Mapping[str, Any]) -> tuple[Violation, ...]:
+    """Every rule that an object of this kind breaks, from the top down; KeyError for another kind."""
+    found: list[Violation] = []
+    _TREES[kind].judge(data, (), found)
+    return tuple(found)

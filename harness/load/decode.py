@@ -1,0 +1,150 @@
+"""From the plain data of one object, whose shape and rules hold, to the value that the machinery works on.
+
+The defaults are those of the API server. A priority that is to come from a class is settled later, when all
+classes are known. Nothing here can fail: what could was refused before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import (
+    Condition,
+    ControllerRef,
+    Node,
+    PodGroup,
+    PodGroupTemplate,
+    PriorityClass,
+    Taint,
+    Workload,
+)
+from gangproof.impl.objects.checks import entries_of, fields_of
+from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
+from gangproof.impl.objects.quantity import base_units
+from gangproof.impl.table import Table
+from gangproof.load.decode_pod import decode_claims, decode_pod
+
+Data = Mapping[str, Any]
+
+
+def is_stored(data: Data) -> bool:
+    """Whether the object comes from an API server, as a dump, and not from somebody's pen."""
+    metadata = fields_of(data.get("metadata"))
+    return bool(metadata.get("uid") or metadata.get("resourceVersion"))
+
+
+def key_of(kind: str, data: Data) -> str:
+    """The object's key: `namespace/name`, or its name if its kind has no namespace."""
+    metadata = fields_of(data.get("metadata"))
+    if kind in ("Node", "PriorityClass"):
+        return str(metadata.get("name"))
+    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+
+
+def _min_count(policy: Data) -> int | None:
+    gang = fields_of(policy.get("schedulingPolicy")).get("gang")
+    return None if gang is None else gang["minCount"]
+
+
+def _topology_keys(policy: Data) -> tuple[str, ...] | None:
+    constraints = policy.get("schedulingConstraints")
+    if constraints is None:
+        return None
+    return tuple(entry["key"] for entry in entries_of(constraints.get("topology")))
+
+
+def _condition(status: Data) -> Condition | None:
+    for entry in entries_of(status.get("conditions")):
+        known = entry.get("status") in ("True", "False")
+        if entry.get("type") == "PodGroupScheduled" and known and entry.get("reason") in _REASONS:
+            return Condition(entry["status"], entry["reason"], entry.get("message") or "")
+    return None
+
+
+_REASONS = ("Scheduled", "Unschedulable", "SchedulerError")
+
+
+def _decode_group(data: Data) -> PodGroup:
+    metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
+    reference = fields_of(fields_of(spec.get("podGroupTemplateRef")).get("workload"))
+    finalizers = tuple(entries_of(metadata.get("finalizers")))
+    if not is_stored(data) and PROTECTION_FINALIZER not in finalizers:
+        finalizers = (*finalizers, PROTECTION_FINALIZER)
+    return PodGroup(
+        namespace=metadata.get("namespace") or "default",
+        name=metadata["name"],
+        labels=Table(fields_of(metadata.get("labels"))),
+        min_count=_min_count(spec),
+        priority=spec.get("priority") or 0,
+        priority_class_name=spec.get("priorityClassName") or "",
+        disruption_mode=spec.get("disruptionMode") or "Pod",
+        topology_keys=_topology_keys(spec),
+        resource_claims=decode_claims(spec.get("resourceClaims")),
+        workload_name=reference.get("workloadName"),
+        pod_group_template_name=reference.get("podGroupTemplateName"),
+        finalizers=finalizers,
+        terminating=metadata.get("deletionTimestamp") is not None,
+        condition=_condition(fields_of(data.get("status"))),
+    )
+
+
+def _template(data: Data) -> PodGroupTemplate:
+    return PodGroupTemplate(
+        name=data["name"],
+        min_count=_min_count(data),
+        topology_keys=_topology_keys(data),
+        resource_claims=decode_claims(data.get("resourceClaims")),
+        disruption_mode=data.get("disruptionMode") or None,
+        priority_class_name=data.get("priorityClassName") or "",
+        priority=data.get("priority"),
+    )
+
+
+def _decode_workload(data: Data) -> Workload:
+    metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
+    reference = spec.get("controllerRef")
+    return Workload(
+        namespace=metadata.get("namespace") or "default",
+        name=metadata["name"],
+        labels=Table(fields_of(metadata.get("labels"))),
+        controller_ref=reference
+        and ControllerRef(reference["kind"], reference["name"], reference.get("apiGroup") or ""),
+        pod_group_templates=tuple(map(_template, entries_of(spec.get("podGroupTemplates")))),
+        terminating=metadata.get("deletionTimestamp") is not None,
+    )
+
+
+def _decode_node(data: Data) -> Node:
+    metadata, spec, status = (fields_of(data.get(part)) for part in ("metadata", "spec", "status"))
+    amounts = status.get("allocatable")
+    amounts = fields_of(status.get("capacity")) if amounts is None else amounts
+    return Node(
+        name=metadata["name"],
+        allocatable=Table({name: base_units(name, str(text)) for name, text in amounts.items()}),
+        labels=Table(fields_of(metadata.get("labels"))),
+        taints=tuple(
+            Taint(taint["key"], taint["effect"], taint.get("value") or "")
+            for taint in entries_of(spec.get("taints"))
+        ),
+        unschedulable=bool(spec.get("unschedulable")),
+    )
+
+
+def _decode_class(data: Data) -> PriorityClass:
+    return PriorityClass(
+        name=data["metadata"]["name"],
+        value=data["value"],
+        global_default=bool(data.get("globalDefault")),
+        preemption_policy=data.get("preemptionPolicy") or "PreemptLowerPriority",
+    )
+
+
+DECODERS: Mapping[str, Callable[[Data], Object]] = {
+    "Node": _decode_node,
+    "Pod": decode_pod,
+    "PodGroup": _decode_group,
+    "PriorityClass": _decode_class,
+    "Workload": _decode_workload,
+}

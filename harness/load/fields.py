@@ -1,0 +1,319 @@
+"""The fields of the modelled kinds in Kubernetes v1.36: those that decide, and the rest by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangproof.load.schema import (
+    BOOLEAN,
+    IGNORED,
+    INTEGER,
+    QUANTITIES,
+    STRING,
+    STRINGS,
+    TEXT_MAP,
+    Fields,
+    ListOf,
+    Shape,
+    Unmodelled,
+)
+
+
+def _ignored(names: str) -> dict[str, Shape]:
+    return dict.fromkeys(names.split(), IGNORED)
+
+
+METADATA = Fields(
+    {
+        "name": STRING,
+        "namespace": STRING,
+        "labels": TEXT_MAP,
+        "finalizers": STRINGS,
+        "creationTimestamp": STRING,
+        "deletionTimestamp": STRING,
+        "uid": STRING,
+        "resourceVersion": STRING,
+        **_ignored(
+            "generateName selfLink generation deletionGracePeriodSeconds annotations ownerReferences"
+            " managedFields"
+        ),
+    }
+)
+TYPE: dict[str, Shape] = {"apiVersion": STRING, "kind": STRING, "metadata": METADATA}
+CONDITION = Fields(
+    {
+        "type": STRING,
+        "status": STRING,
+        "reason": STRING,
+        "message": STRING,
+        **_ignored("lastTransitionTime lastProbeTime lastHeartbeatTime observedGeneration"),
+    }
+)
+CLAIM = Fields({"name": STRING, "resourceClaimName": STRING, "resourceClaimTemplateName": STRING})
+CLAIM_STATUS = Fields({"name": STRING, "resourceClaimName": STRING})
+
+POLICY: dict[str, Shape] = {
+    "schedulingPolicy": Fields({"basic": Fields({}), "gang": Fields({"minCount": INTEGER})}),
+    "schedulingConstraints": Fields({"topology": ListOf(Fields({"key": STRING}))}),
+    "resourceClaims": ListOf(CLAIM),
+    "disruptionMode": STRING,
+    "priorityClassName": STRING,
+    "priority": INTEGER,
+}
+POLICY_HINTS: Mapping[str, str] = {
+    "policy": "v1alpha1 called policy what is schedulingPolicy now",
+    "minMember": "the minimum is schedulingPolicy.gang.minCount",
+    "minCount": "the minimum is schedulingPolicy.gang.minCount",
+    "preemptionPolicy": "v1.36 has no preemption policy for groups (API-42)",
+    "queue": "a queue is a notion of another scheduler",
+    "scheduleTimeoutSeconds": "v1.36 has no timeout field (API-42)",
+}
+WORKLOAD = Fields(
+    {
+        **TYPE,
+        "spec": Fields(
+            {
+                "controllerRef": Fields({"apiGroup": STRING, "kind": STRING, "name": STRING}),
+                "podGroupTemplates": ListOf(Fields({"name": STRING, **POLICY}, POLICY_HINTS)),
+            },
+            {"podGroups": "v1alpha1 said podGroups for podGroupTemplates; each group is a PodGroup now"},
+        ),
+        "status": Unmodelled("a Workload has no status (API-21)"),
+    }
+)
+POD_GROUP = Fields(
+    {
+        **TYPE,
+        "spec": Fields(
+            {
+                "podGroupTemplateRef": Fields(
+                    {"workload": Fields({"workloadName": STRING, "podGroupTemplateName": STRING})},
+                    {
+                        "workloadName": "it stands one level deeper: podGroupTemplateRef.workload",
+                        "podGroupTemplateName": "it stands one level deeper: podGroupTemplateRef.workload",
+                    },
+                ),
+                **POLICY,
+            },
+            POLICY_HINTS,
+        ),
+        "status": Fields({"conditions": ListOf(CONDITION), "resourceClaimStatuses": ListOf(CLAIM_STATUS)}),
+    }
+)
+PRIORITY_CLASS = Fields(
+    {**TYPE, "value": INTEGER, "globalDefault": BOOLEAN, "preemptionPolicy": STRING, "description": STRING}
+)
+NODE = Fields(
+    {
+        **TYPE,
+        "spec": Fields(
+            {
+                "unschedulable": BOOLEAN,
+                "taints": ListOf(
+                    Fields({"key": STRING, "value": STRING, "effect": STRING, **_ignored("timeAdded")})
+                ),
+                **_ignored("podCIDR podCIDRs providerID configSource externalID"),
+            }
+        ),
+        "status": Fields(
+            {
+                "capacity": QUANTITIES,
+                "allocatable": QUANTITIES,
+                **_ignored(
+                    "phase conditions addresses daemonEndpoints nodeInfo images volumesInUse volumesAttached"
+                    " config runtimeHandlers features declaredFeatures"
+                ),
+            }
+        ),
+    }
+)
+
+REQUIREMENT = Fields({"key": STRING, "operator": STRING, "values": STRINGS})
+SELECTOR = Fields({"matchLabels": TEXT_MAP, "matchExpressions": ListOf(REQUIREMENT)})
+NODE_TERM = Fields({"matchExpressions": ListOf(REQUIREMENT), "matchFields": ListOf(REQUIREMENT)})
+POD_TERM = Fields(
+    {
+        "labelSelector": SELECTOR,
+        "namespaces": STRINGS,
+        "namespaceSelector": SELECTOR,
+        "topologyKey": STRING,
+        "matchLabelKeys": STRINGS,
+        "mismatchLabelKeys": STRINGS,
+    }
+)
+NODE_AFFINITY = Fields(
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": Fields({"nodeSelectorTerms": ListOf(NODE_TERM)}),
+        "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
+            Fields({"weight": INTEGER, "preference": NODE_TERM})
+        ),
+    }
+)
+POD_AFFINITY = Fields(
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": ListOf(POD_TERM),
+        "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
+            Fields({"weight": INTEGER, "podAffinityTerm": POD_TERM})
+        ),
+    }
+)
+SPREAD = Fields(
+    {
+        "maxSkew": INTEGER,
+        "topologyKey": STRING,
+        "whenUnsatisfiable": STRING,
+        "labelSelector": SELECTOR,
+        "minDomains": INTEGER,
+        "nodeAffinityPolicy": STRING,
+        "nodeTaintsPolicy": STRING,
+        "matchLabelKeys": STRINGS,
+    }
+)
+PORT = Fields(
+    {
+        "hostPort": INTEGER,
+        "containerPort": INTEGER,
+        "protocol": STRING,
+        "hostIP": STRING,
+        **_ignored("name"),
+    }
+)
+CONTAINER = Fields(
+    {
+        "name": STRING,
+        "ports": ListOf(PORT),
+        "restartPolicy": STRING,
+        "resources": Fields({"requests": QUANTITIES, "limits": QUANTITIES, **_ignored("claims")}),
+        **_ignored(
+            "image command args workingDir envFrom env resizePolicy restartPolicyRules volumeMounts"
+            " volumeDevices livenessProbe readinessProbe startupProbe lifecycle terminationMessagePath"
+            " terminationMessagePolicy imagePullPolicy securityContext stdin stdinOnce tty"
+        ),
+    }
+)
+_VOLUME = Unmodelled("volumes that bind a pod to nodes are not modelled")
+VOLUME = Fields(
+    {
+        **_ignored(
+            "name hostPath emptyDir gitRepo secret nfs glusterfs flexVolume cephfs flocker downwardAPI fc"
+            " azureFile configMap vsphereVolume quobyte photonPersistentDisk projected portworxVolume scaleIO"
+            " storageos image"
+        ),
+        **dict.fromkeys(
+            (
+                "persistentVolumeClaim",
+                "ephemeral",
+                "csi",
+                "gcePersistentDisk",
+                "awsElasticBlockStore",
+                "azureDisk",
+                "cinder",
+                "iscsi",
+                "rbd",
+            ),
+            _VOLUME,
+        ),
+    }
+)
+POD_SPEC = Fields(
+    {
+        "containers": ListOf(CONTAINER),
+        "initContainers": ListOf(CONTAINER),
+        "overhead": QUANTITIES,
+        "resources": Unmodelled("requests on pod level are not modelled (FILT-09)"),
+        "nodeName": STRING,
+        "nodeSelector": TEXT_MAP,
+        "affinity": Fields(
+            {"nodeAffinity": NODE_AFFINITY, "podAffinity": POD_AFFINITY, "podAntiAffinity": POD_AFFINITY}
+        ),
+        "schedulerName": STRING,
+        "schedulingGates": ListOf(Fields({"name": STRING})),
+        "schedulingGroup": Fields({"podGroupName": STRING}),
+        "tolerations": ListOf(
+            Fields(
+                {
+                    "key": STRING,
+                    "operator": STRING,
+                    "value": STRING,
+                    "effect": STRING,
+                    **_ignored("tolerationSeconds"),
+                }
+            )
+        ),
+        "topologySpreadConstraints": ListOf(SPREAD),
+        "priority": INTEGER,
+        "priorityClassName": STRING,
+        "preemptionPolicy": STRING,
+        "terminationGracePeriodSeconds": INTEGER,
+        "resourceClaims": ListOf(CLAIM),
+        "runtimeClassName": STRING,
+        "hostNetwork": BOOLEAN,
+        "volumes": ListOf(VOLUME),
+        **_ignored(
+            "ephemeralContainers restartPolicy activeDeadlineSeconds dnsPolicy serviceAccountName"
+            " serviceAccount automountServiceAccountToken hostPID hostIPC shareProcessNamespace"
+            " securityContext imagePullSecrets"
+            " hostname subdomain hostAliases dnsConfig readinessGates enableServiceLinks setHostnameAsFQDN os"
+            " hostUsers hostnameOverride"
+        ),
+    },
+    {
+        "workloadRef": "v1.35 called workloadRef what is schedulingGroup.podGroupName now",
+        "podGroupName": "it stands one level deeper: schedulingGroup.podGroupName",
+        "podGroup": "membership is schedulingGroup.podGroupName",
+    },
+)
+POD = Fields(
+    {
+        **TYPE,
+        "spec": POD_SPEC,
+        "status": Fields(
+            {
+                "phase": STRING,
+                "conditions": ListOf(CONDITION),
+                "nominatedNodeName": STRING,
+                "startTime": STRING,
+                "resourceClaimStatuses": ListOf(CLAIM_STATUS),
+                "resize": Unmodelled("in-place resize is not modelled (FILT-09)"),
+                **_ignored(
+                    "observedGeneration message reason hostIP hostIPs podIP podIPs initContainerStatuses"
+                    " containerStatuses qosClass ephemeralContainerStatuses extendedResourceClaimStatus"
+                    " allocatedResources resources"
+                ),
+            }
+        ),
+    }
+)
+SHAPES: Mapping[str, Fields] = {
+    "Node": NODE,
+    "Pod": POD,
+    "PodGroup": POD_GROUP,
+    "PriorityClass": PRIORITY_CLASS,
+    "Workload": WORKLOAD,
+}
+VERSIONS: Mapping[str, str] = {
+    "Node": "v1",
+    "Pod": "v1",
+    "PodGroup": "scheduling.k8s.io/v1alpha2",
+    "PriorityClass": "scheduling.k8s.io/v1",
+    "Workload": "scheduling.k8s.io/v1alpha2",
+}
+VERSION_HINTS: Mapping[tuple[str, str], str] = {
+    ("Workload", "scheduling.k8s.io/v1alpha1"): (
+        "rename spec.podGroups to spec.podGroupTemplates and policy to schedulingPolicy, make a PodGroup for"
+        " each group, and give the pods schedulingGroup.podGroupName in place of workloadRef"
+    ),
+    ("Workload", "scheduling.k8s.io/v1beta1"): (
+        "that is of v1.37, which is not modelled; in v1alpha2 disruptionMode is Pod or PodGroup"
+    ),
+    ("PodGroup", "scheduling.k8s.io/v1beta1"): (
+        "that is of v1.37, which is not modelled; in v1alpha2 disruptionMode is Pod or PodGroup and the"
+        " condition is PodGroupScheduled"
+    ),
+    (
+        "PodGroup",
+        "scheduling.k8s.io/v1alpha1",
+    ): "v1alpha1 had no PodGroup; the fields are those of v1alpha2",
+    ("PriorityClass", "scheduling.k8s.io/v1beta1"): "v1 has the same fields",
+    ("PriorityClass", "scheduling.k8s.io/v1alpha1"): "v1 has the same fields",
+}

@@ -1,0 +1,169 @@
+"""The shape of objects: which fields there are, of what type, and which of them decide anything.
+
+A shape is a small tree of the values below; `walk` holds plain data against it. It tells what is unknown or
+of the wrong type, with a guess at what was meant, and what is legal and decisive but not modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Any, Literal, TypeGuard
+
+from attrs import field, frozen
+
+from gangproof.impl.objects.checks import shown
+from gangproof.impl.objects.validation import Path
+
+Type = Literal["string", "integer", "boolean", "quantity", "integer or string"]
+_ACCEPTS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "quantity": (str, int, float),
+    "integer or string": (int, str),
+}
+
+
+@frozen
+class Scalar:
+    """One value of that type; `word` is how its type is called in an error."""
+
+    type: Type
+
+    @property
+    def word(self) -> str:
+        return f"a{'n' if self.type[0] in 'aeiou' else ''} {self.type}"
+
+
+@frozen
+class Ignored:
+    """Legal, and nothing that is modelled reads it."""
+
+
+@frozen
+class Unmodelled:
+    """Legal, and decisive for the scheduler if it is not empty, but not modelled; `why` is the report."""
+
+    why: str
+
+
+@frozen
+class MapOf:
+    """A mapping from any text to values of one shape."""
+
+    value: Shape
+
+
+@frozen
+class ListOf:
+    """A list of entries of one shape."""
+
+    entry: Shape
+
+
+@frozen
+class Fields:
+    """A mapping with these fields; `hints` tell what to do about some that are unknown."""
+
+    shapes: Mapping[str, Shape]
+    hints: Mapping[str, str] = field(factory=dict[str, str])
+
+
+Shape = Scalar | Ignored | Unmodelled | MapOf | ListOf | Fields
+
+STRING = Scalar("string")
+INTEGER = Scalar("integer")
+BOOLEAN = Scalar("boolean")
+QUANTITY = Scalar("quantity")
+IGNORED = Ignored()
+STRINGS = ListOf(STRING)
+TEXT_MAP = MapOf(STRING)
+QUANTITIES = MapOf(QUANTITY)
+
+
+@frozen
+class Misfit:
+    """Where data does not have its shape; without `expected` it is only not modelled, for `found`."""
+
+    path: Path
+    found: str
+    expected: str = ""
+    hint: str = ""
+
+
+def is_mapping(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def type_word(value: object) -> str:
+    """What a value is, with its beginning if it is short: what an error says was found."""
+    if isinstance(value, bool):
+        return f"the boolean {shown(value)}"
+    if isinstance(value, str):
+        return f"the string {shown(value)}"
+    if isinstance(value, int):
+        return f"the integer {shown(value)}"
+    if isinstance(value, float):
+        return f"the number {value!r}"
+    return shown(value)
+
+
+def walk(shape: Shape, data: Any, tell: Callable[[Misfit], None], path: Path = ()) -> None:
+    """Hold data against its shape and tell every misfit; null stands for an absent field everywhere."""
+    match shape:
+        case Ignored():
+            return
+        case Scalar(kind):
+            if not isinstance(data, _ACCEPTS[kind]) or (kind != "boolean" and isinstance(data, bool)):
+                hint = "quote it" if kind == "string" and isinstance(data, (bool, int, float)) else ""
+                tell(Misfit(path, type_word(data), shape.word, hint))
+        case Fields(shapes, hints):
+            if not is_mapping(data):
+                tell(Misfit(path, type_word(data), f"a mapping with {_some(shapes)}"))
+                return
+            for name, value in data.items():
+                inner = shapes.get(name)
+                if inner is None:
+                    tell(unknown_field((*path, name), name, shapes, hints))
+                elif inner is not IGNORED and value is not None:
+                    walk(inner, value, tell, (*path, name))
+        case MapOf(inner):
+            if not is_mapping(data):
+                tell(Misfit(path, type_word(data), "a mapping"))
+                return
+            for name, value in data.items():
+                if value is None:
+                    tell(Misfit((*path, name), "nothing", "a value"))
+                else:
+                    walk(inner, value, tell, (*path, name))
+        case ListOf(inner):
+            if not is_list(data):
+                tell(Misfit(path, type_word(data), "a list"))
+                return
+            for place, value in enumerate(data):
+                if value is None:
+                    tell(Misfit((*path, place), "nothing", "a value"))
+                else:
+                    walk(inner, value, tell, (*path, place))
+        case Unmodelled(why):
+            if data not in (None, "", [], {}, False):
+                tell(Misfit(path, why))
+
+
+def _some(shapes: Mapping[str, Shape]) -> str:
+    names = list(shapes)
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+
+
+def unknown_field(path: Path, name: str, known: Mapping[str, Any], hints: Mapping[str, str]) -> Misfit:
+    """The misfit for a field that is not there, with the likely meaning."""
+    close = get_close_matches(name, known, n=1) if len(name) <= 64 else []
+    folded = [k for k in known if k.lower() == name.lower()]
+    guess = folded or close
+    hint = hints.get(name) or (f"did you mean {guess[0]}?" if guess else f"there are {_some(known)}")
+    return Misfit(path, f"the unknown field {shown(name)}", "a known field", hint)
