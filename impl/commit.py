@@ -6,16 +6,18 @@ minimum still holds are their binds sent (DEV-19, DEV-52). Binds then end one by
 
 from __future__ import annotations
 
+from typing import Literal
+
 from attrs import evolve
 
-from gangproof.impl.cycle import UNSCHEDULABLE, group_object
+from gangproof.impl.cycle import UNSCHEDULABLE
 from gangproof.impl.filters import rejection
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import notice
-from gangproof.impl.rules import Rules
+from gangproof.impl.rules import Answer, Rules
 from gangproof.impl.snapshot import put_on, take_off, without_pod
-from gangproof.impl.world import Binding, Cycle, Event, Result, World
+from gangproof.impl.world import Binding, Cycle, Event, Members, Result, World
 
 
 def submit(rules: Rules, world: World, cycle: Cycle) -> World:
@@ -25,7 +27,9 @@ def submit(rules: Rules, world: World, cycle: Cycle) -> World:
     """
     if cycle.code == "Success":
         committed = _commit(rules, world, cycle)
-        if committed is None:
+        if committed == "Error":
+            cycle = evolve(cycle, code="Error", message=f"podgroup {cycle.group} not found")
+        elif committed == "Wait":
             cycle = evolve(cycle, code="Unschedulable", message=UNSCHEDULABLE)
         else:
             world = committed
@@ -47,17 +51,20 @@ def _own(cycle: Cycle, result: Result) -> Result:
     return result
 
 
-def _commit(rules: Rules, world: World, cycle: Cycle) -> World | None:
-    """The world with all kept members assumed and their binds open; None if a gang falls short meanwhile."""
+def _commit(rules: Rules, world: World, cycle: Cycle) -> World | Literal["Wait", "Error"]:
+    """The world with all kept members assumed and their binds open; or why the commit is undone as a whole.
+
+    A gang falls short if members or its object went away after the snapshot (DEV-19).
+    """
     by_key = {pod.key: pod for pod in cycle.members}
     kept = [result for result in cycle.results if result.node is not None]
     for result in kept:
         world = assume(rules, world, by_key[result.pod], result.node or "")
-    group = group_object(world, cycle)
-    if group is not None and group.gang and world.settings.gates.gang_scheduling:
-        sets = world.members_of(group.key)
-        if not rules.quorum(sets, group, "placed"):
-            return None
+    for result in kept:
+        pod = by_key[result.pod]
+        world, answer = rules.permit(rules, world, world.members_of(pod.group or ""), pod)
+        if answer != "Success":
+            return answer
     for result in kept:
         if result.pod in world.assumed:
             world = evolve(world, bindings=world.bindings.put(result.pod, open_call(world, result.pod)))
@@ -69,6 +76,19 @@ def open_call(world: World, pod: str) -> Binding:
     call = f"prebind/{pod}"
     seen = call in world.environment.held or call in world.environment.failing
     return Binding(world.assumed[pod], "prebind" if seen else "bind")
+
+
+def permit(rules: Rules, world: World, sets: Members, pod: Pod) -> tuple[World, Answer]:
+    """May a member with a place go on to be bound? (GANG-06 to GANG-09)
+
+    In *intended* Permit only counts: it releases and activates nobody, in a simulation or outside (DEV-24).
+    """
+    if pod.group is None or not world.settings.gates.gang_scheduling:
+        return world, "Success"
+    group = world.groups.get(pod.group)
+    if group is None:
+        return world, "Error"
+    return world, "Success" if rules.quorum(sets, group, "placed") else "Wait"
 
 
 def assume(rules: Rules, world: World, pod: Pod, node: str) -> World:

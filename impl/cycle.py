@@ -110,18 +110,19 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
     if not placement.nodes:
         world = note_preemption(world, seen, pod)
         return (_after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen),)
-    if _group_missing(world, cycle):
-        error = f"podgroup {cycle.group} not found"
-        return (_after(rules, world, cycle, Result(pod.key, error=error), seen),)
-    return tuple(
-        _after(rules, world, cycle, Result(pod.key, node), rules.assume(rules, seen, pod, node))
-        for node in placement.nodes
-    )
+    return tuple(_assumed(rules, world, cycle, pod, node) for node in placement.nodes)
 
 
-def _group_missing(world: World, cycle: Cycle) -> bool:
-    gang_plugin = world.settings.gates.gang_scheduling
-    return gang_plugin and cycle.group is not None and cycle.group not in world.groups
+def _assumed(rules: Rules, world: World, cycle: Cycle, pod: Pod, node: str) -> World:
+    """The member is assumed on the node and Permit is asked; an Error undoes it (CYCLE-19, CYCLE-21)."""
+    _, seen = running(world)
+    assumed = rules.assume(rules, seen, pod, node)
+    world, answer = rules.permit(rules, world, assumed.members, pod)
+    if answer == "Error":
+        error = f"podgroup {pod.group} not found"
+        undone = rules.undo(rules, assumed, pod, node)
+        return _after(rules, world, cycle, Result(pod.key, error=error), undone)
+    return _after(rules, world, cycle, Result(pod.key, node), assumed)
 
 
 def _after(rules: Rules, world: World, cycle: Cycle, result: Result, seen: Snapshot) -> World:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangproof.impl.api import controllers
-from gangproof.impl.commit import bind, submit
+from gangproof.impl.commit import bind, permit, submit
 from gangproof.impl.condition import condition
 from gangproof.impl.cycle import check, place, verdict
 from gangproof.impl.members import members, quorum
@@ -24,6 +24,7 @@ INTENDED = Rules(
     quorum=quorum,
     verdict=verdict,
     submit=submit,
+    permit=permit,
     bind=bind,
     fail=fail,
     condition=condition,

@@ -13,9 +13,13 @@ from typing import Any, Literal, Protocol
 from attrs import evolve, field, fields, frozen
 
 from gangproof.impl.objects import Condition, Pod, PodGroup
-from gangproof.impl.world import Code, Cycle, Event, Members, Result, Settings, Snapshot, World
+from gangproof.impl.world import Code, Cycle, Event, Members, Result, Snapshot, World
 
 MemberEvent = Literal["added", "assumed", "forgotten", "bound", "finished", "failed", "terminating", "gone"]
+
+
+Answer = Literal["Success", "Wait", "Error"]
+"""What Permit may answer (GANG-06 to GANG-10)."""
 
 
 @frozen
@@ -74,6 +78,10 @@ class SubmitStep(Protocol):
     def __call__(self, rules: Rules, world: World, cycle: Cycle) -> World: ...
 
 
+class PermitStep(Protocol):
+    def __call__(self, rules: Rules, world: World, sets: Members, pod: Pod) -> tuple[World, Answer]: ...
+
+
 class BindStep(Protocol):
     def __call__(self, rules: Rules, world: World, pod: str, ok: bool) -> World: ...
 
@@ -110,6 +118,7 @@ class Rules:
     quorum: QuorumStep
     verdict: VerdictStep
     submit: SubmitStep
+    permit: PermitStep
     bind: BindStep
     fail: FailStep
     condition: ConditionStep
@@ -138,6 +147,3 @@ def profile(rules: Rules, *changes: Change) -> Rules:
                 raise ValueError(f"{change.id} changes {step!r}, which is not a step of the machinery")
             rules = evolve(rules, **{step: wrap(getattr(rules, step))})
     return rules
-
-
-__all__ = ["Change", "MemberEvent", "Placement", "Result", "Rules", "Settings", "profile"]
