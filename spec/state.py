@@ -45,6 +45,8 @@ class State:
 
     workload_aware = relation(means="The gate WorkloadAwarePreemption is on.")
 
+    gang_scheduling = relation(means="The gate GangScheduling is on.")
+
     # Pods
     pod_exists = relation(Pod, means="The pod exists.")
     ours = relation(Pod, means="The pod asks for this scheduler.")
@@ -124,6 +126,18 @@ class State:
     def on_node(self, pod: Term) -> Term:
         """The pod takes room: it is promised, or bound and not at its end; Leaving(g) is in this."""
         return Or(self.assumed(pod), And(self.bound(pod), Not(self.succeeded(pod)), Not(self.failed(pod))))
+
+    def to_be_placed(self, pod: Term) -> Term:
+        """The pod asks for this scheduler, has no node, and is neither terminating nor at its end."""
+        ended = Or(self.bound(pod), self.terminating(pod), self.succeeded(pod), self.failed(pod))
+        return And(self.pod_exists(pod), self.ours(pod), Not(ended))
+
+    def holds_claim(self, pod: Term, claim: Term) -> Term:
+        """reservedFor has an entry for the pod, or for its living group."""
+        group = self.group(pod)
+        return Or(
+            self.reserved_pod(claim, pod), And(self.reserved_group(claim, group), self.group_exists(group))
+        )
 
     def queued(self, pod: Term) -> Term:
         """The pod waits in the scheduling queue."""

@@ -27,13 +27,14 @@ Domain = z3.DeclareSort("Domain")
 Bool = z3.BoolSort()
 Int = z3.IntSort()
 
-And: Callable[..., Term] = z3.And
-Or: Callable[..., Term] = z3.Or
-Not: Callable[..., Term] = z3.Not
-Implies: Callable[..., Term] = z3.Implies
-If: Callable[..., Term] = z3.If
-_forall: Callable[..., Term] = z3.ForAll
-_exists: Callable[..., Term] = z3.Exists
+_z3: Any = z3
+And: Callable[..., Term] = _z3.And
+Or: Callable[..., Term] = _z3.Or
+Not: Callable[..., Term] = _z3.Not
+Implies: Callable[..., Term] = _z3.Implies
+If: Callable[..., Term] = _z3.If
+_forall: Callable[..., Term] = _z3.ForAll
+_exists: Callable[..., Term] = _z3.Exists
 
 SORTS: tuple[z3.SortRef, ...] = (Pod, Node, Group, Claim, Resource, Key, Domain)
 """The sorts of things that a cluster has any number of."""
@@ -123,6 +124,11 @@ class Sum:
 
     def __call__(self, *index: Term) -> Term:
         return self.function(*index)
+
+    @staticmethod
+    def of(name: str, *index: Term) -> Term:
+        """The sum called `name` at `index`, for facts that relate sums to each other."""
+        return z3.Function(name, *(term.sort() for term in index), Int)(*index)
 
     @property
     def counts(self) -> bool:
