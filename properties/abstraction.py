@@ -1,0 +1,186 @@
+"""From a world of the machinery to a state of the contract: the abstraction map.
+
+This is the only place where the two meet. It looks at what is the case, never at how the machinery came to it:
+objects as they are stored, member sets and queue as the scheduler holds them, history as the ghost recorded
+it. The counters are counted afresh in every state, so the contract's sums are checked where they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from gangproof.impl.ghost import counts
+from gangproof.impl.objects import Pod
+from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
+from gangproof.impl.world import World
+from gangproof.spec.structure import Structure
+
+CLOSED_STAGES = ("reporting",)
+"""Stages of a cycle in which it has given back or committed everybody (QUEUE-29)."""
+
+
+def group_name(world: World, pod: Pod) -> str:
+    """The contract's group of the pod: its PodGroup, or the group of one that a plain pod is."""
+    if pod.group is not None and world.settings.gates.generic_workload:
+        return pod.group
+    return alone(pod.key)
+
+
+def alone(pod: str) -> str:
+    """The name of the group that a plain pod is; no PodGroup can have it."""
+    return f"={pod}"
+
+
+def in_flight(world: World) -> frozenset[str]:
+    """The pods that a running cycle has neither given back nor committed."""
+    cycle = world.cycle
+    if cycle is None or cycle.stage in CLOSED_STAGES:
+        return frozenset()
+    return frozenset(pod.key for pod in cycle.members)
+
+
+@lru_cache(maxsize=8192)
+def abstract(world: World) -> Structure:
+    """The contract's view of a world."""
+    pods, groups = world.pods, world.groups
+    gates = world.settings.gates
+    values: dict[str, Any] = {
+        "workload_aware": gates.workload_aware_preemption,
+        "gang_scheduling": gates.gang_scheduling,
+    }
+    names = {key: group_name(world, pod) for key, pod in pods.items()}
+    plain = [pod for key, pod in pods.items() if names[key] == alone(key)]
+    flying = in_flight(world)
+    values.update(_pods(world, names))
+    values.update(_groups(world, plain))
+    values.update(_nodes(world))
+    values.update(_sets(world, plain))
+    places: dict[str, set[str]] = {"active": set(), "backoff": set(), "pool": set(), "gated": set()}
+    for entry in world.queue:
+        places[entry.place].add(entry.pod)
+    values.update(
+        active=places["active"],
+        backoff=places["backoff"],
+        pool=places["pool"] | places["gated"],
+        in_flight=flying,
+        nominated=set(world.nominations),
+        nomination=dict(world.nominations),
+    )
+    values.update(_history(world))
+    universe = {
+        "Pod": tuple({**dict.fromkeys(pods), **dict.fromkeys(flying), **dict.fromkeys(world.assumed)}),
+        "Node": tuple(sorted({*world.nodes, *values["node"].values(), *world.nominations.values()})),
+        "Group": tuple(sorted({*groups, *names.values(), *world.members, *world.ghost.started})),
+        "Resource": tuple(sorted({r for pod in pods.values() for r in pod.requests} | {"pods"})),
+        "Key": tuple(sorted(set(values["key"].values()))),
+        "Domain": tuple(sorted(set(values["label"].values()))),
+    }
+    return Structure.of(universe, values)
+
+
+def _pods(world: World, names: dict[str, str]) -> dict[str, Any]:
+    pods = world.pods
+    profiles = world.settings.profiles
+    node = dict(world.assumed)
+    node.update((key, pod.node_name) for key, pod in pods.items() if pod.node_name is not None)
+    request: dict[tuple[str, str], int] = {}
+    for key, pod in pods.items():
+        request[key, "pods"] = 1
+        for resource, amount in pod.requests.items():
+            request[key, resource] = amount
+    return {
+        "pod_exists": set(pods),
+        "ours": {key for key, pod in pods.items() if pod.scheduler_name in profiles},
+        "group": names,
+        "priority": {key: pod.priority for key, pod in pods.items()},
+        "request": request,
+        "bound": {key for key, pod in pods.items() if pod.node_name is not None},
+        "node": node,
+        "terminating": {key for key, pod in pods.items() if pod.terminating},
+        "succeeded": {key for key, pod in pods.items() if pod.phase == "Succeeded"},
+        "failed": {key for key, pod in pods.items() if pod.phase == "Failed"},
+    }
+
+
+def _groups(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
+    groups, gates = world.groups, world.settings.gates
+    gangs = {key: g.min_count for key, g in groups.items() if g.min_count and gates.gang_scheduling}
+    keys = {
+        key: group.topology_keys[0]
+        for key, group in groups.items()
+        if group.topology_keys and gates.topology_aware_workload_scheduling
+    }
+    priority = {key: group.priority for key, group in groups.items()}
+    priority.update((alone(pod.key), pod.priority) for pod in plain)
+    conditions = {key: group.condition for key, group in groups.items()}
+    return {
+        "group_exists": {*groups, *(alone(pod.key) for pod in plain)},
+        "protected": {key for key, group in groups.items() if PROTECTION_FINALIZER in group.finalizers},
+        "gang": set(gangs),
+        "minimum": gangs,
+        "group_priority": priority,
+        "whole": {key for key, group in groups.items() if group.disruption_mode == "PodGroup"},
+        "constrained": set(keys),
+        "key": keys,
+        "scheduled_true": {key for key, c in conditions.items() if c is not None and c.status == "True"},
+        "scheduled_false": {key for key, c in conditions.items() if c is not None and c.status == "False"},
+    }
+
+
+def _nodes(world: World) -> dict[str, Any]:
+    keys = {key for group in world.groups.values() for key in group.topology_keys or ()}
+    labels = {
+        (name, key): node.labels[key]
+        for name, node in world.nodes.items()
+        for key in keys
+        if key in node.labels
+    }
+    return {
+        "node_exists": set(world.nodes),
+        "capacity": {
+            (name, resource): amount
+            for name, node in world.nodes.items()
+            for resource, amount in node.allocatable.items()
+        },
+        "labelled": set(labels),
+        "label": labels,
+    }
+
+
+def _sets(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
+    """Member sets as the scheduler holds them; a plain pod has none, so where it stands says it."""
+    unscheduled: set[str] = set()
+    assumed: set[str] = set()
+    assigned: set[str] = set()
+    for sets in world.members.values():
+        unscheduled.update(sets.unsched)
+        assumed.update(sets.assumed)
+        assigned.update(sets.assigned)
+    for pod in plain:
+        if not counts(pod) or pod.terminal:
+            continue
+        if pod.node_name is not None:
+            assigned.add(pod.key)
+        elif pod.key in world.assumed:
+            assumed.add(pod.key)
+        elif pod.scheduler_name in world.settings.profiles:
+            unscheduled.add(pod.key)
+    return {
+        "known": unscheduled | assumed | assigned,
+        "unscheduled": unscheduled,
+        "assumed": assumed,
+        "assigned": assigned,
+    }
+
+
+def _history(world: World) -> dict[str, Any]:
+    ghost = world.ghost
+    return {
+        "started": set(ghost.started),
+        "own": set(ghost.placed),
+        "stood": {pod for pods in ghost.counted.values() for pod in pods},
+        "owed": set(ghost.owed),
+        "lost": dict(ghost.lost),
+    }

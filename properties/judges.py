@@ -1,0 +1,72 @@
+"""Everything that is asked of a run: the contract's invariants, refinement, and the exact undo of a simulation.
+
+One place makes the `Questions` that every engine asks, so that the explorer, the fuzzer and the scenarios
+judge by the same sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from gangproof.impl.actions import Action
+from gangproof.impl.world import World
+from gangproof.properties.abstraction import abstract
+from gangproof.properties.refinement import fine_steps, refinement
+from gangproof.properties.system import Questions, Violation
+from gangproof.spec.catalogue import CONTRACT
+from gangproof.spec.contract import Contract, Invariant
+from gangproof.spec.judge import Broken, judge, judge_step
+
+StateJudge = Callable[[World], Violation | None]
+StepJudge = Callable[[World, Action, World], Violation | None]
+
+
+def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
+    """What is asked of every state and every step: each invariant by its id, and refinement."""
+    states = [_state_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "state"]
+    steps = [_step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"]
+    return Questions(invariants=(*states, undone), steps=(*steps, refinement(contract)))
+
+
+def undone(world: World) -> Violation | None:
+    """INV-07: after the undo, the snapshot is what it was when it was taken (CYCLE-23)."""
+    cycle = world.cycle
+    if cycle is None or cycle.stage != "submitting" or cycle.snapshot == cycle.taken:
+        return None
+    return Violation("INV-07", "frame of the simulation: not so: after the undo the snapshot is as it was taken")
+
+
+@lru_cache(maxsize=8192)
+def _broken(world: World, contract: Contract) -> tuple[Broken, ...]:
+    return judge(abstract(world), contract)
+
+
+@lru_cache(maxsize=8192)
+def _broken_step(before: World, after: World, contract: Contract) -> tuple[Broken, ...]:
+    return judge_step(abstract(before), abstract(after), contract)
+
+
+def _violation(invariant: Invariant, broken: tuple[Broken, ...]) -> Violation | None:
+    for one in broken:
+        if one.invariant is invariant:
+            return Violation(invariant.id, str(one), one)
+    return None
+
+
+def _state_judge(invariant: Invariant, contract: Contract) -> StateJudge:
+    def ask(world: World) -> Violation | None:
+        return _violation(invariant, _broken(world, contract))
+
+    return ask
+
+
+def _step_judge(invariant: Invariant, contract: Contract) -> StepJudge:
+    def ask(before: World, action: Action, after: World) -> Violation | None:
+        for then, world in fine_steps(before, action, after):
+            found = _violation(invariant, _broken_step(then, world, contract))
+            if found is not None:
+                return found
+        return None
+
+    return ask

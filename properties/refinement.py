@@ -1,0 +1,176 @@
+"""Refinement: every step of the machinery is allowed by the contract.
+
+What a step did is read off the two abstract states, not off the step's name, and told as contract actions in
+a fixed order: first what others did, then the cycle, then the queue, then the condition. The contract must
+allow each in turn, and together they must lead exactly to the state that the machinery reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gangproof.impl.actions import Action
+from gangproof.impl.world import World
+from gangproof.properties.abstraction import abstract
+from gangproof.properties.system import Violation
+from gangproof.spec.contract import Call, Contract
+from gangproof.spec.judge import Refusal, explain_steps
+from gangproof.spec.structure import Structure
+
+REFINEMENT = "refinement"
+
+
+def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
+    """The contract actions that lead from one state to the other, as far as that can be seen."""
+    return (
+        *_nodes(pre, post),
+        *_groups_that_come(pre, post),
+        *_pods_that_come(pre, post),
+        *_fates(pre, post),
+        *_pods_that_go(pre, post),
+        *_groups_that_go(pre, post),
+        *_cycle(pre, post),
+        *_queue(pre, post),
+        *_conditions(pre, post),
+    )
+
+
+def refuse(pre: Structure, post: Structure, contract: Contract) -> Refusal | None:
+    """Why the contract does not allow the step; None if it does, or if nothing that it speaks of changed."""
+    if pre is post:
+        return None
+    return explain_steps(pre, calls(pre, post), post, contract)
+
+
+def refinement(contract: Contract) -> Any:
+    """The judge of steps: each fine step of an action must be allowed by the contract."""
+
+    def judge(before: World, action: Action, after: World) -> Violation | None:
+        for then, world in fine_steps(before, action, after):
+            refusal = refuse(abstract(then), abstract(world), contract)
+            if refusal is not None:
+                return Violation(REFINEMENT, str(refusal), refusal)
+        return None
+
+    return judge
+
+
+def fine_steps(before: World, action: Action, after: World) -> Iterator[tuple[World, World]]:
+    """The pairs of worlds that a step goes through: itself, or the steps that a coarse one is made of."""
+    if not action.via:
+        yield before, after
+        return
+    for _, world in action.via:
+        yield before, world
+        before = world
+
+
+def _new(pre: Structure, post: Structure, name: str) -> list[Any]:
+    return sorted(post[name] - pre[name])
+
+
+def _old(pre: Structure, post: Structure, name: str) -> list[Any]:
+    return sorted(pre[name] - post[name])
+
+
+def _at(state: Structure, name: str, thing: str) -> dict[Any, Any] | frozenset[Any]:
+    """A symbol of two arguments at its first one."""
+    value = state[name]
+    if isinstance(value, dict):
+        entries: dict[tuple[str, str], Any] = value
+        return {other: entry for (one, other), entry in entries.items() if one == thing}
+    return frozenset(other for one, other in value if one == thing)
+
+
+def _nodes(pre: Structure, post: Structure) -> Iterator[Call]:
+    for node in _old(pre, post, "node_exists"):
+        yield "remove_node", {"node": node}
+    for node in sorted(post["node_exists"]):
+        changed = any(_at(pre, name, node) != _at(post, name, node) for name in ("capacity", "labelled", "label"))
+        if node not in pre["node_exists"] or changed:
+            yield "set_node", {"node": node}
+
+
+def _groups_that_come(pre: Structure, post: Structure) -> Iterator[Call]:
+    for group in _new(pre, post, "group_exists"):
+        yield "create_group", {"g": group}
+
+
+def _pods_that_come(pre: Structure, post: Structure) -> Iterator[Call]:
+    for pod in _new(pre, post, "pod_exists"):
+        yield "create_pod", {"pod": pod}
+
+
+def _fates(pre: Structure, post: Structure) -> Iterator[Call]:
+    """What became of single pods that still exist: bound, ended, told to go, thrown back."""
+    there = post["pod_exists"]
+    for pod in _new(pre, post, "bound"):
+        ours = pod in pre["assumed"] and pre.at("node", pod) == post.at("node", pod) and pod in post["own"]
+        yield ("bind", {"pod": pod}) if ours else ("foreign_bind", {"pod": pod, "node": post.at("node", pod)})
+    for pod in _new(pre, post, "succeeded"):
+        yield "finish_pod", {"pod": pod}
+    for pod in _new(pre, post, "failed"):
+        yield "fail_pod", {"pod": pod}
+    for pod in _new(pre, post, "terminating"):
+        yield "delete_pod", {"pod": pod}
+    for pod in _old(pre, post, "assumed"):
+        if pod in there and not {pod} & (post["bound"] | post["terminating"] | post["failed"]):
+            yield "lose", {"pod": pod}
+
+
+def _pods_that_go(pre: Structure, post: Structure) -> Iterator[Call]:
+    for pod in _old(pre, post, "pod_exists"):
+        yield "remove_pod", {"pod": pod}
+
+
+def _groups_that_go(pre: Structure, post: Structure) -> Iterator[Call]:
+    for group in _old(pre, post, "group_exists"):
+        yield "remove_group", {"g": group}
+
+
+def _cycle(pre: Structure, post: Structure) -> Iterator[Call]:
+    taken = frozenset(_new(pre, post, "in_flight"))
+    if taken:
+        heads = sorted(taken & pre["active"]) or sorted(taken)
+        yield "pop", {"head": heads[0], "taken": taken}
+    kept = frozenset(_new(pre, post, "assumed"))
+    for group in sorted({post.at("group", pod) for pod in kept}):
+        yield "decide", {"g": group, "kept": _of(post, kept, group)}
+    left = frozenset(_old(pre, post, "in_flight")) - kept
+    returned = left & (post["active"] | post["backoff"] | post["pool"])
+    if returned:
+        yield (
+            "requeue",
+            {
+                "ready": returned & post["active"],
+                "resting": returned & post["backoff"],
+                "held": returned & post["pool"],
+                "cleared": returned & frozenset(_old(pre, post, "nominated")),
+            },
+        )
+    if left - returned:
+        yield "close", {"closed": left - returned}
+
+
+def _of(state: Structure, pods: Iterable[str], group: str) -> frozenset[str]:
+    return frozenset(pod for pod in pods if state.at("group", pod) == group)
+
+
+def _queue(pre: Structure, post: Structure) -> Iterator[Call]:
+    """Moves within the queue; a pod that just came stands in the pool first."""
+    waiting = (pre["pool"] | (post["pod_exists"] - pre["pod_exists"])) & post["unscheduled"]
+    ready = post["active"] & (waiting | pre["backoff"]) - pre["active"]
+    resting = post["backoff"] & waiting - pre["backoff"]
+    if ready or resting:
+        yield "enqueue", {"ready": frozenset(ready), "resting": frozenset(resting)}
+    held = post["pool"] & (pre["active"] | pre["backoff"]) - pre["pool"]
+    if held:
+        yield "hold", {"held": frozenset(held)}
+
+
+def _conditions(pre: Structure, post: Structure) -> Iterator[Call]:
+    for group in sorted(post["group_exists"]):
+        for name, decided in (("scheduled_true", True), ("scheduled_false", False)):
+            if group in post[name] and group not in pre[name]:
+                yield "write_condition", {"g": group, "decided": decided}
