@@ -140,7 +140,11 @@ class _Text:
                         waiting.remove(condition)
                         name = names[one.get_id()]
                         return [f"for {name} in ({self.of(other, names)},) if {name}"]
-        negated = {c.arg(0).decl().name().rstrip("'"): c.arg(0) for c in waiting if z3.is_not(c) and _is_atom(c.arg(0))}
+        negated = {
+            c.arg(0).decl().name().rstrip("'"): c.arg(0)
+            for c in waiting
+            if z3.is_not(c) and _is_atom(c.arg(0))
+        }
         atoms = [c for c in waiting if _is_atom(c) and any(a.get_id() in unbound for a in c.children())]
         atoms.sort(key=lambda atom: (atom.decl().name().rstrip("'") not in negated, atom.num_args()))
         for atom in atoms:
@@ -149,7 +153,9 @@ class _Text:
                 continue
             source = self.value(atom.decl().name())
             opposite = negated.get(atom.decl().name().rstrip("'"))
-            if opposite is not None and [a.get_id() for a in opposite.children()] == [a.get_id() for a in args]:
+            if opposite is not None and [a.get_id() for a in opposite.children()] == [
+                a.get_id() for a in args
+            ]:
                 source = f"({source} - {self.value(opposite.decl().name())})"
             targets, checks = self._targets(args, unbound, names)
             if targets is None:
@@ -230,7 +236,9 @@ def breakers(clause: Clause) -> Function:
     text, names = _Text(), _named(clause.variables)
     loops = " ".join(f"for {variable} in {text.universe(variable.sort())}" for variable in clause.variables)
     things = "".join(f"{variable}, " for variable in clause.variables)
-    return text.function([f"return [({things}) {loops or 'for _ in (0,)'} if not {text.of(clause.matrix, names)}]"])
+    return text.function(
+        [f"return [({things}) {loops or 'for _ in (0,)'} if not {text.of(clause.matrix, names)}]"]
+    )
 
 
 def total(sum_: Sum) -> Function:

@@ -15,10 +15,10 @@ from gangproof.spec.claims import RESERVED_FOR_MAX
 from gangproof.spec.contract import Invariant, invariant
 from gangproof.spec.state import SYMBOLS, State
 from gangproof.spec.terms import (
+    NOBODY,
     And,
     Bool,
     Clause,
-    If,
     Implies,
     Not,
     Or,
@@ -53,13 +53,13 @@ def same(now: State, then: State, *names: str) -> Iterator[tuple[str, Term]]:
     """For each symbol named, at its free variables: that the step leaves it as it was."""
     for name in names:
         symbol = next(s for s in SYMBOLS if s.name == name)
-        args = [{"Pod": q, "Node": n, "Group": h, "Claim": c, "Resource": r}[str(sort)] for sort in symbol.args]
+        args = [
+            {"Pod": q, "Node": n, "Group": h, "Claim": c, "Resource": r}[str(sort)] for sort in symbol.args
+        ]
         yield name, getattr(then, name)(*args) == getattr(now, name)(*args)
 
 
-@invariant(
-    "INV-01", "CYCLE-26 CYCLE-27", witness=witnesses.exact_fit, mutant=mutants.bind_below_minimum
-)
+@invariant("INV-01", "CYCLE-26 CYCLE-27", witness=witnesses.exact_fit, mutant=mutants.bind_below_minimum)
 def all_or_nothing_decision(now: State, then: State) -> Iterable[Clause]:
     """A decision keeps no member of a gang, or so many that with those placed and done before the minimum is met."""
     group = now.group(p)
@@ -123,7 +123,12 @@ def gang_whole_or_owed(now: State) -> Iterable[Clause]:
     yield clause("gangs need their gate", now.gang_scheduling(), when=[now.gang(g)])
 
 
-@invariant("INV-04", "QUEUE-06d CYCLE-30 PREEMPT-21", witness=witnesses.weaker_sibling, mutant=mutants.evicts_own_member)
+@invariant(
+    "INV-04",
+    "QUEUE-06d CYCLE-30 PREEMPT-21",
+    witness=witnesses.weaker_sibling,
+    mutant=mutants.evicts_own_member,
+)
 def no_undoing(now: State, then: State) -> Iterable[Clause]:
     """A group's own handling never takes a bound member away: it neither evicts it nor puts it back."""
     yield clause(
@@ -148,7 +153,12 @@ def capacity(now: State, then: State) -> Iterable[Clause]:
     )
 
 
-@invariant("INV-07", "CYCLE-09 CYCLE-23 CYCLE-24", witness=witnesses.nobody_kept, mutant=mutants.claims_released_in_vain)
+@invariant(
+    "INV-07",
+    "CYCLE-09 CYCLE-23 CYCLE-24",
+    witness=witnesses.nobody_kept,
+    mutant=mutants.claims_released_in_vain,
+)
 def frame_of_the_simulation(now: State, then: State) -> Iterable[Clause]:
     """A cycle that commits nothing gives its members back and changes nothing else."""
     group = now.group(p)
@@ -168,7 +178,9 @@ def frame_of_the_simulation(now: State, then: State) -> Iterable[Clause]:
         yield clause(f"{name} of other groups is as before", stays, when=[*fruitless, h != group])
 
 
-@invariant("INV-08", "QUEUE-07 QUEUE-22 BIND-10", witness=witnesses.deleted_in_backoff, mutant=mutants.lost_on_return)
+@invariant(
+    "INV-08", "QUEUE-07 QUEUE-22 BIND-10", witness=witnesses.deleted_in_backoff, mutant=mutants.lost_on_return
+)
 def one_place(now: State) -> Iterable[Clause]:
     """A pod that this scheduler has to place is in exactly one of the queue's places, in flight, or promised."""
     places = {
@@ -203,19 +215,29 @@ def partition(now: State) -> Iterable[Clause]:
     yield clause("the sets hold members only", now.known(p), when=[Or(*sets.values())])
 
 
-@invariant("INV-11", "QUEUE-02 QUEUE-06 QUEUE-06c", witness=witnesses.foreign_member, mutant=mutants.ended_member_stays)
+@invariant(
+    "INV-11",
+    "QUEUE-02 QUEUE-06 QUEUE-06c",
+    witness=witnesses.foreign_member,
+    mutant=mutants.ended_member_stays,
+)
 def member_truth(now: State) -> Iterable[Clause]:
     """A member exists, is neither terminating nor at its end, and asks for this scheduler or is bound."""
+    yield clause("every pod has a group", now.group(p) != NOBODY["Group"], when=[now.pod_exists(p)])
     yield clause("a member exists", now.pod_exists(p), when=[now.known(p)])
     yield clause(
         "a member is neither terminating nor at its end",
         Not(Or(now.terminating(p), now.succeeded(p), now.failed(p))),
         when=[now.known(p)],
     )
-    yield clause("a member is bound, or asks for this scheduler", Or(now.ours(p), now.bound(p)), when=[now.known(p)])
+    yield clause(
+        "a member is bound, or asks for this scheduler", Or(now.ours(p), now.bound(p)), when=[now.known(p)]
+    )
     yield clause("whoever is to be placed is a member", now.known(p), when=[now.to_be_placed(p)])
     yield clause("who is assigned is bound", now.bound(p), when=[now.assigned(p)])
-    yield clause("who is not assigned is not bound", Not(now.bound(p)), when=[Or(now.unscheduled(p), now.assumed(p))])
+    yield clause(
+        "who is not assigned is not bound", Not(now.bound(p)), when=[Or(now.unscheduled(p), now.assumed(p))]
+    )
     flags = [getattr(now, s.name)(p) for s in SYMBOLS if s.args == (Pod,) and s.result == Bool]
     yield clause(
         "a pod that is gone leaves nothing",
@@ -234,7 +256,9 @@ def condition_monotone(now: State, then: State) -> Iterable[Clause]:
     )
 
 
-@invariant("INV-16", "PREEMPT-20 PREEMPT-21", witness=witnesses.group_priority_counts, mutant=mutants.stronger_victim)
+@invariant(
+    "INV-16", "PREEMPT-20 PREEMPT-21", witness=witnesses.group_priority_counts, mutant=mutants.stronger_victim
+)
 def victims_weaker(now: State, then: State) -> Iterable[Clause]:
     """Every victim is weaker than the preemptor, by effective priority on both sides."""
     yield clause(
@@ -260,13 +284,20 @@ def disruption_atomicity(now: State, then: State) -> Iterable[Clause]:
     )
 
 
-@invariant("INV-20", "PREEMPT-13 PREEMPT-43", witness=witnesses.tried_while_terminating, mutant=mutants.second_round)
+@invariant(
+    "INV-20", "PREEMPT-13 PREEMPT-43", witness=witnesses.tried_while_terminating, mutant=mutants.second_round
+)
 def no_second_round(now: State, then: State) -> Iterable[Clause]:
     """While a round of a group runs, no new decision of the group adds victims."""
     yield clause("no victim is named during a round", Not(now.round(g)), when=newly_named(now, then, v, g))
 
 
-@invariant("INV-21", "PLACE-03 PLACE-04 PLACE-06", witness=witnesses.follows_its_siblings, mutant=mutants.domain_ignored)
+@invariant(
+    "INV-21",
+    "PLACE-03 PLACE-04 PLACE-06",
+    witness=witnesses.follows_its_siblings,
+    mutant=mutants.domain_ignored,
+)
 def topology(now: State, then: State) -> Iterable[Clause]:
     """All members that a cycle commits lie in one domain, which is that of the members on nodes before."""
     key = then.key(then.group(p))
@@ -286,7 +317,9 @@ def topology(now: State, then: State) -> Iterable[Clause]:
     )
 
 
-@invariant("INV-27", "CLAIM-22 CLAIM-26", witness=witnesses.two_members_one_entry, mutant=mutants.bound_unreserved)
+@invariant(
+    "INV-27", "CLAIM-22 CLAIM-26", witness=witnesses.two_members_one_entry, mutant=mutants.bound_unreserved
+)
 def reservation(now: State) -> Iterable[Clause]:
     """reservedFor has at most 256 entries, none without an allocation, and one for each bound user or its group."""
     yield clause(
@@ -303,7 +336,9 @@ def reservation(now: State) -> Iterable[Clause]:
     )
 
 
-@invariant("INV-28", "CLAIM-27 CLAIM-28 CLAIM-30", witness=witnesses.last_member_ends, mutant=mutants.released_early)
+@invariant(
+    "INV-28", "CLAIM-27 CLAIM-28 CLAIM-30", witness=witnesses.last_member_ends, mutant=mutants.released_early
+)
 def no_early_release(now: State, then: State) -> Iterable[Clause]:
     """A group's entry leaves reservedFor only if the PodGroup is gone, or no member is promised or on a node."""
     yield clause(
@@ -318,7 +353,9 @@ def no_early_release(now: State, then: State) -> Iterable[Clause]:
     )
 
 
-@invariant("INV-29", "GC-01 GC-02", witness=witnesses.protected_until_the_end, mutant=mutants.protection_ignored)
+@invariant(
+    "INV-29", "GC-01 GC-02", witness=witnesses.protected_until_the_end, mutant=mutants.protection_ignored
+)
 def deletion_protection(now: State, then: State) -> Iterable[Clause]:
     """A protected PodGroup is not removed while a pod that has not ended refers to it."""
     yield clause(

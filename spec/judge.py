@@ -108,7 +108,9 @@ def miscounted(state: Structure) -> tuple[str, ...]:
     """The counters of a state that are not what they should count, each as a sentence."""
     right = totals(state.values, state.universe)
     return tuple(
-        f"{name} is {state[name]}, counted {counted}" for name, counted in right.items() if state[name] != counted
+        f"{name} is {state[name]}, counted {counted}"
+        for name, counted in right.items()
+        if state[name] != counted
     )
 
 
@@ -144,7 +146,11 @@ def _judge(
 
 
 def _binding(
-    clause: Clause, now: Mapping[str, Any], then: Mapping[str, Any], args: Mapping[str, Any], universe: Universe
+    clause: Clause,
+    now: Mapping[str, Any],
+    then: Mapping[str, Any],
+    args: Mapping[str, Any],
+    universe: Universe,
 ) -> Binding:
     ordered = {sort: tuple(sorted(things)) for sort, things in universe.items()}
     first = _finder(clause)(now, then, args, ordered)[0]
@@ -166,9 +172,7 @@ def _arguments(
     return given
 
 
-def _refused(
-    compiled: Compiled, pre: Structure, given: dict[str, Any], universe: Universe
-) -> Refusal | None:
+def _refused(compiled: Compiled, pre: Structure, given: dict[str, Any], universe: Universe) -> Refusal | None:
     now = pre.values
     for name, total in compiled.sums:
         given[name] = total(now, now, given, universe)
@@ -179,9 +183,7 @@ def _refused(
     return None
 
 
-def _after(
-    compiled: Compiled, pre: Structure, given: dict[str, Any], universe: Universe
-) -> dict[str, Any]:
+def _after(compiled: Compiled, pre: Structure, given: dict[str, Any], universe: Universe) -> dict[str, Any]:
     now, new = pre.values, dict[str, Any]()
     for name, change in compiled.changes:
         given["so_far"] = new.get(name, now[name])

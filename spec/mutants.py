@@ -56,7 +56,8 @@ evicts_own_member = Mutant(
 )
 
 room_ignored = Mutant(
-    "a decision does not ask whether all members fit together", decide.without("there is room for all of them")
+    "a decision does not ask whether all members fit together",
+    decide.without("there is room for all of them"),
 )
 
 claims_released_in_vain = Mutant(
@@ -79,9 +80,7 @@ ended_member_stays = Mutant(
 
 false_over_true = Mutant("a later failure is written over True", write_condition.without("True stays"))
 
-stronger_victim = Mutant(
-    "victims need not be weaker", evict.without("victims are weaker than who asks")
-)
+stronger_victim = Mutant("victims need not be weaker", evict.without("victims are weaker than who asks"))
 
 part_of_a_unit = Mutant("a unit may be named in part", evict.without("a unit goes as a whole"))
 

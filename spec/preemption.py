@@ -115,7 +115,11 @@ def nominate(now: State, plan: Term, at: Term) -> Step:
     """Members are nominated to the nodes of a plan: while their round runs, or once they are promised."""
     return Step(
         when=[
-            clause("who is nominated waits or is promised", Or(now.unscheduled(p), now.assumed(p)), when=[plan(p)]),
+            clause(
+                "who is nominated waits or is promised",
+                Or(now.unscheduled(p), now.assumed(p)),
+                when=[plan(p)],
+            ),
             clause(
                 "a nomination is part of a round or of a promise",
                 Or(now.round(now.group(p)), now.assumed(p)),

@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from gangproof.spec.compile import totals
 from gangproof.spec.contract import SIGNATURE
 from gangproof.spec.terms import Symbol
 
@@ -39,16 +40,12 @@ class Structure:
 
         KeyError for a name that is no symbol.
         """
-        from gangproof.spec.compile import totals
-
         complete = {name: _empty(symbol) for name, symbol in SIGNATURE.items()}
         for name, value in values.items():
             complete[name] = _normal(SIGNATURE[name], value)
         everything = {sort: universe.get(sort, ()) for sort in SORT_NAMES}
-        for name, total in totals(complete, everything).items():
-            if name not in values:
-                complete[name] = total
-        return Structure(everything, complete)
+        counted = {n: t for n, t in totals(complete, everything).items() if n not in values}
+        return Structure(everything, {**complete, **counted})
 
     @staticmethod
     def empty(universe: Mapping[str, tuple[str, ...]] | None = None) -> Structure:

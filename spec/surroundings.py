@@ -157,7 +157,10 @@ def create_pod(
 ) -> Step:
     """A pod appears; if it asks for this scheduler it stands in the pool, from where it may enter the queue."""
     return Step(
-        when=[clause("the pod is new", Not(now.pod_exists(pod)))],
+        when=[
+            clause("the pod is new", Not(now.pod_exists(pod))),
+            clause("the pod has a group", group != NOBODY["Group"]),
+        ],
         then=[
             becomes(now.pod_exists(pod), True),
             becomes(now.group(pod), group),

@@ -36,9 +36,7 @@ def node(name: str, cpu: int, rack: str = "") -> Call:
     return "set_node", {"node": name, "capacity": {"cpu": cpu}, "labelled": set(label), "label": label}
 
 
-def group(
-    name: str, minimum: int, *, priority: int = 0, whole: bool = False, key: str = ""
-) -> Call:
+def group(name: str, minimum: int, *, priority: int = 0, whole: bool = False, key: str = "") -> Call:
     """A protected PodGroup with the gang policy."""
     spec = {"protected": True, "gang": True, "minimum": minimum, "group_priority": priority, "whole": whole}
     return "create_group", {"g": name, **spec, "constrained": bool(key), "key": key}
@@ -120,7 +118,9 @@ late_member = Witness(
 one_is_owed = Witness(
     "of a gang of two one is bound, and the other is owed after its bind failed",
     (*PLACED, *bound("a"), ("lose", sent_to("backoff", "b"))),
-    some(p, q, And(now.assigned(p), now.owed(q), now.group(p) == now.group(q), now.minimum(now.group(p)) == 2)),
+    some(
+        p, q, And(now.assigned(p), now.owed(q), now.group(p) == now.group(q), now.minimum(now.group(p)) == 2)
+    ),
 )
 
 VICTIMS: Story = (
@@ -195,7 +195,11 @@ group_priority_counts = Witness(
     some(
         v,
         g,
-        And(newly_named(v, g), now.priority(v) > now.group_priority(now.group(v)), now.round(g) != then.round(g)),
+        And(
+            newly_named(v, g),
+            now.priority(v) > now.group_priority(now.group(v)),
+            now.round(g) != then.round(g),
+        ),
     ),
 )
 
@@ -219,7 +223,9 @@ tried_while_terminating = Witness(
         *(*PREEMPTOR, given_back("b"), ("delete_pod", {"pod": "v"})),
         *(("call_off", {"pod": "w", "g": "g"}), *tried("b")),
     ),
-    some(p, v, And(Not(now.in_flight(p)), then.in_flight(p), now.victim(v, now.group(p)), now.terminating(v))),
+    some(
+        p, v, And(Not(now.in_flight(p)), then.in_flight(p), now.victim(v, now.group(p)), now.terminating(v))
+    ),
 )
 
 RACKS: Story = (node("n1", 1, "r1"), node("n2", 2, "r2"), group("g", 1, key="rack"), *pods("a", "g"))
@@ -229,7 +235,11 @@ follows_its_siblings = Witness(
         *(*RACKS, *tried("a"), decided("g", a="n1"), *bound("a"), node("n1", 2, "r1")),
         *(*pods("b", "g"), *tried("b"), decided("g", b="n1")),
     ),
-    some(p, q, And(newly_promised(p), now.assigned(q), now.constrained(now.group(q)), now.node(q) == then.node(p))),
+    some(
+        p,
+        q,
+        And(newly_promised(p), now.assigned(q), now.constrained(now.group(q)), now.node(q) == then.node(p)),
+    ),
 )
 
 SHARED: Story = (
@@ -255,7 +265,11 @@ last_member_ends = Witness(
         *(*SHARED, ("finish_pod", {"pod": "a"}), ("finish_pod", {"pod": "b"})),
         ("release_group", {"claim": "claim", "g": "g"}),
     ),
-    some(c, g, And(now.reserved_group(c, g), Not(then.reserved_group(c, g)), then.group_exists(g), now.done(g) == 2)),
+    some(
+        c,
+        g,
+        And(now.reserved_group(c, g), Not(then.reserved_group(c, g)), then.group_exists(g), now.done(g) == 2),
+    ),
 )
 
 protected_until_the_end = Witness(
