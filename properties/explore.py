@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from array import array
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from math import inf
@@ -23,7 +23,7 @@ from typing import Generic, Literal, TypeVar
 
 from attrs import frozen
 
-from gangproof.properties.system import Path, Questions, System, Violation
+from gangproof.properties.system import Path, Questions, System, Violation, itself
 from gangproof.properties.verdict import Verdict
 
 S = TypeVar("S")
@@ -203,8 +203,10 @@ class _Search(Generic[S, A]):
         successors, key = self.system.successors, self.system.key
         numbers, parents, choices = self.numbers, self.parents, self.choices
         states, edges = self.graph or (None, None)
-        asks_states = bool(self.questions.invariants or self.questions.witnesses)
-        asks_steps = bool(self.questions.steps or self.questions.step_witnesses)
+        invariants, step_judges = self.questions.invariants, self.questions.steps
+        witnesses, step_witnesses = self.pending, self.pending_steps
+        told_apart = key is itself
+        watches_steps = bool(step_judges or step_witnesses or edges is not None)
         max_states = inf if self.limits.states is None else self.limits.states
         max_depth = inf if self.limits.depth is None else self.limits.depth
         watched = progress is not None or self.limits.seconds is not None
@@ -224,8 +226,11 @@ class _Search(Generic[S, A]):
                     met += 1
                     if states is not None:
                         states.append(state)
-                    if asks_states and self.ask_state(met - 1, state):
-                        return "violation"
+                    if witnesses:
+                        self.reach(witnesses, (met - 1, None), state)
+                    for judge in invariants:
+                        if (wrong := judge(state)) is not None and self.keep(wrong, (met - 1, None)):
+                            return "violation"
             while frontier:
                 if depth >= max_depth:
                     return "depth budget"
@@ -244,55 +249,54 @@ class _Search(Generic[S, A]):
                     before = taken
                     for action, target in successors(state):
                         taken += 1
-                        if asks_steps and self.ask_step((source, taken - before), state, action, target):
-                            return "violation"
-                        number = numbers.setdefault(key(target), met)
-                        if number == met:
+                        mark: Hashable = target if told_apart else key(target)
+                        if mark not in numbers:
                             if met >= max_states:
                                 return "states budget"
+                            numbers[mark] = met
                             choices.append(taken - before)
                             parents.append(source)
                             following.append(target)
                             met += 1
                             if states is not None:
                                 states.append(target)
-                            if asks_states and self.ask_state(number, target):
-                                return "violation"
-                        if edges is not None:
-                            edges.append((source, action, number))
+                            if witnesses:
+                                self.reach(witnesses, (met - 1, None), target)
+                            for judge in invariants:
+                                if (wrong := judge(target)) is not None and self.keep(wrong, (met - 1, None)):
+                                    return "violation"
+                        if watches_steps:
+                            place = (source, taken - before)
+                            if edges is not None:
+                                edges.append((source, action, numbers[mark]))
+                            if step_witnesses:
+                                self.reach(step_witnesses, place, state, action, target)
+                            for judge in step_judges:
+                                if (wrong := judge(state, action, target)) is not None and self.keep(
+                                    wrong, place
+                                ):
+                                    return "violation"
                     if taken == before:
                         self.terminal.append(state)
-                        if self.judge(self.questions.terminal, (source, None), state):
-                            return "violation"
+                        for judge in self.questions.terminal:
+                            if (wrong := judge(state)) is not None and self.keep(wrong, (source, None)):
+                                return "violation"
                 frontier = following
                 depth += 1
             return "exhausted"
         finally:
             self.transitions = taken
 
-    def judge(self, judges: Sequence[Callable[..., Violation | None]], place: _Place, *seen: S | A) -> bool:
-        """Ask the judges, keep each property's first violation; whether enough properties are violated."""
-        for judge in judges:
-            violation = judge(*seen)
-            if violation is not None:
-                self.violations.setdefault(violation.property, (violation, place))
+    def keep(self, violation: Violation, place: _Place) -> bool:
+        """Keep the first violation of each property; whether enough properties are violated."""
+        self.violations.setdefault(violation.property, (violation, place))
         return self.limits.violations is not None and len(self.violations) >= self.limits.violations
 
-    def ask_state(self, number: int, state: S) -> bool:
-        place = (number, None)
-        if self.pending:
-            for name in [name for name, reached in self.pending.items() if reached(state)]:
-                self.reached.setdefault(name, place)
-                del self.pending[name]
-        return self.judge(self.questions.invariants, place, state)
-
-    def ask_step(self, place: _Place, state: S, action: A, target: S) -> bool:
-        if self.pending_steps:
-            names = [name for name, taken in self.pending_steps.items() if taken(state, action, target)]
-            for name in names:
-                self.reached.setdefault(name, place)
-                del self.pending_steps[name]
-        return self.judge(self.questions.steps, place, state, action, target)
+    def reach(self, pending: dict[str, Callable[..., bool]], place: _Place, *seen: S | A) -> None:
+        """Take from the pending witnesses those that are reached here."""
+        for name in [name for name, reached in pending.items() if reached(*seen)]:
+            self.reached.setdefault(name, place)
+            del pending[name]
 
     def exploration(self) -> Exploration[S, A]:
         met = len(self.parents)

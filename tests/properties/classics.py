@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple
 
-from gangproof.properties.system import Violation
+from gangproof.properties.system import Violation, itself
 
-
-class Managers(NamedTuple):
-    """A state of two-phase commit.
-
-    `rm` is a letter for each resource manager, `tm` the transaction manager's: working (w), prepared (p),
-    committed (c), aborted (a). `prepared` are the managers that the transaction manager knows to be prepared,
-    `sent` those that have sent Prepared, both as bits; `order` is c or a once Commit or Abort is sent.
-    """
-
-    rm: str
-    tm: str
-    prepared: int
-    sent: int
-    order: str
+Managers = tuple[str, str, int, int, str]
+"""A state of two-phase commit: a letter for each resource manager and one for the transaction manager, namely
+working (w), prepared (p), committed (c) or aborted (a); the managers that the transaction manager knows to be
+prepared and those that have sent Prepared, as bits; c or a once Commit or Abort is sent."""
 
 
 class TwoPhase:
@@ -29,50 +18,47 @@ class TwoPhase:
     Published numbers of reachable states: 288 for 3 managers, 8,832 for 5, 296,448 for 7.
     """
 
+    key = staticmethod(itself)
+
     def __init__(self, n: int) -> None:
         self.n = n
         self.everyone = (1 << n) - 1
 
     def initial(self) -> Iterable[Managers]:
-        return [Managers("w" * self.n, "w", 0, 0, "")]
+        return [("w" * self.n, "w", 0, 0, "")]
 
     def successors(self, state: Managers) -> Iterable[tuple[tuple[str, int], Managers]]:
         rm, tm, prepared, sent, order = state
         found: list[tuple[tuple[str, int], Managers]] = []
         if tm == "w":
             if prepared == self.everyone:
-                found.append((("TMCommit", -1), Managers(rm, "c", prepared, sent, "c")))
-            found.append((("TMAbort", -1), Managers(rm, "a", prepared, sent, "a")))
+                found.append((("TMCommit", -1), (rm, "c", prepared, sent, "c")))
+            found.append((("TMAbort", -1), (rm, "a", prepared, sent, "a")))
         for i in range(self.n):
             bit = 1 << i
-            before, after = rm[:i], rm[i + 1 :]
             if tm == "w" and sent & bit:
-                found.append((("TMRcvPrepared", i), Managers(rm, tm, prepared | bit, sent, order)))
+                found.append((("TMRcvPrepared", i), (rm, tm, prepared | bit, sent, order)))
             if rm[i] == "w":
-                found.append(
-                    (("RMPrepare", i), Managers(before + "p" + after, tm, prepared, sent | bit, order))
-                )
-                found.append(
-                    (("RMChooseToAbort", i), Managers(before + "a" + after, tm, prepared, sent, order))
-                )
+                before, after = rm[:i], rm[i + 1 :]
+                found.append((("RMPrepare", i), (before + "p" + after, tm, prepared, sent | bit, order)))
+                found.append((("RMChooseToAbort", i), (before + "a" + after, tm, prepared, sent, order)))
             if order:
-                found.append((("RMRcv", i), Managers(before + order + after, tm, prepared, sent, order)))
+                found.append((("RMRcv", i), (rm[:i] + order + rm[i + 1 :], tm, prepared, sent, order)))
         return found
-
-    def key(self, state: Managers) -> Hashable:
-        return state
 
 
 def interchangeable(state: Managers) -> Hashable:
     """A key of two-phase commit for which the resource managers are interchangeable."""
-    each = ((rm, state.prepared >> i & 1, state.sent >> i & 1) for i, rm in enumerate(state.rm))
-    return (tuple(sorted(each)), state.tm, state.order)
+    rms, tm, prepared, sent, order = state
+    each = ((rm, prepared >> i & 1, sent >> i & 1) for i, rm in enumerate(rms))
+    return (tuple(sorted(each)), tm, order)
 
 
 def consistent(state: Managers) -> Violation | None:
     """TCConsistent: no manager has committed while another has aborted."""
-    if "c" in state.rm and "a" in state.rm:
-        return Violation("TCConsistent", f"one has committed, another has aborted: {state.rm}")
+    rms = state[0]
+    if "c" in rms and "a" in rms:
+        return Violation("TCConsistent", f"one has committed, another has aborted: {rms}")
     return None
 
 

@@ -14,9 +14,9 @@ def test_resource_managers_are_interchangeable() -> None:
     questions = Questions(
         invariants=[
             consistent,
-            lambda s: Violation("never all", "all have committed") if set(s.rm) == {"c"} else None,
+            lambda s: Violation("never all", "all have committed") if set(s[0]) == {"c"} else None,
         ],
-        witnesses={"one has aborted": lambda s: "a" in s.rm},
+        witnesses={"one has aborted": lambda s: "a" in s[0]},
     )
     comparison = compare(TwoPhase(4), interchangeable, questions)
     assert comparison.differences == ()
@@ -27,7 +27,7 @@ def test_resource_managers_are_interchangeable() -> None:
 
 
 def test_a_counterexample_of_a_reduced_search_is_a_run_of_the_system() -> None:
-    questions = Questions(invariants=[lambda s: Violation("none", s.rm) if "c" in s.rm else None])
+    questions = Questions(invariants=[lambda s: Violation("none", s[0]) if "c" in s[0] else None])
     path = compare(TwoPhase(3), interchangeable, questions).reduced.counterexamples["none"].path
     system = TwoPhase(3)
     for before, step in zip(path.states, path.steps, strict=False):
