@@ -95,9 +95,12 @@ def _uses(policy: PodGroup | PodGroupTemplate) -> Iterable[str]:
         yield "WorkloadAwarePreemption"
 
 
-def gates_needed(objects: Iterable[Object]) -> FeatureGates:
-    """The least set of gates, closed under API-02, that keeps every field (API-51 to API-54)."""
-    needed: set[str] = set()
+def gates_needed(objects: Iterable[Object], also: Iterable[str] = ()) -> FeatureGates:
+    """The least set of gates, closed under API-02, that keeps every field (API-51 to API-54).
+
+    `also` names gates that must be on whatever the objects say.
+    """
+    needed: set[str] = set(also)
     for item in objects:
         if isinstance(item, PodGroup):
             needed.update(_uses(item))

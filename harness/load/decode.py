@@ -35,14 +35,6 @@ def is_stored(data: Data) -> bool:
     return bool(metadata.get("uid") or metadata.get("resourceVersion"))
 
 
-def key_of(kind: str, data: Data) -> str:
-    """The object's key: `namespace/name`, or its name if its kind has no namespace."""
-    metadata = fields_of(data.get("metadata"))
-    if kind in ("Node", "PriorityClass"):
-        return str(metadata.get("name"))
-    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
-
-
 def _min_count(policy: Data) -> int | None:
     gang = fields_of(policy.get("schedulingPolicy")).get("gang")
     return None if gang is None else gang["minCount"]

@@ -78,7 +78,6 @@ WORKLOAD = Fields(
             },
             {"podGroups": "v1alpha1 said podGroups for podGroupTemplates; each group is a PodGroup now"},
         ),
-        "status": Unmodelled("a Workload has no status (API-21)"),
     }
 )
 POD_GROUP = Fields(

@@ -70,7 +70,15 @@ class Fields:
     hints: Mapping[str, str] = field(factory=dict[str, str])
 
 
-Shape = Scalar | Ignored | Unmodelled | MapOf | ListOf | Fields
+@frozen
+class Either:
+    """One of several shapes, told apart by the Python type of the data; `word` calls them in an error."""
+
+    shapes: Mapping[type, Shape]
+    word: str
+
+
+Shape = Scalar | Ignored | Unmodelled | MapOf | ListOf | Fields | Either
 
 STRING = Scalar("string")
 INTEGER = Scalar("integer")
@@ -150,6 +158,12 @@ def walk(shape: Shape, data: Any, tell: Callable[[Misfit], None], path: Path = (
                     tell(Misfit((*path, place), "nothing", "a value"))
                 else:
                     walk(inner, value, tell, (*path, place))
+        case Either(shapes, word):
+            inner = shapes.get(data.__class__)
+            if inner is None:
+                tell(Misfit(path, type_word(data), word))
+            else:
+                walk(inner, data, tell, path)
         case Unmodelled(why):
             if data not in (None, "", [], {}, False):
                 tell(Misfit(path, why))

@@ -122,6 +122,7 @@ SPREAD = "spec.topologySpreadConstraints[]"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 POD_RULES: Rules = (
+    ("core", "metadata", present),
     ("core", "metadata.name", required(dns_subdomain)),
     ("core", "metadata.namespace", optional(dns_label)),
     ("core", "metadata.labels", labels),

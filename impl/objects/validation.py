@@ -73,6 +73,7 @@ def path_text(path: Path) -> str:
 
 def _metadata(name_rule: str) -> tuple[tuple[str, str, Check], ...]:
     return (
+        (name_rule, "metadata", present),
         (name_rule, "metadata.name", required(dns_subdomain)),
         ("core", "metadata.namespace", optional(dns_label)),
         ("core", "metadata.labels", labels),

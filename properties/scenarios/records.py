@@ -19,7 +19,6 @@ Kind = Literal[
     "pod",
     "job",
     "claim",
-    "claimTemplate",
     "deviceClass",
     "priorityClass",
     "pdb",

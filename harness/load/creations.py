@@ -1,0 +1,214 @@
+"""The objects that a scenario creates and changes: from shorthand or manifests to values and records.
+
+An object that the API server would refuse is an error of the scenario, unless the scenario says that it is
+rejected; then it is a `Refused` with the message. What a gate that is off drops is dropped (API-51 to
+API-54).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+from attrs import define, evolve, field
+
+from gangproof.impl.gates import FeatureGates, Object, keep_enabled, served
+from gangproof.impl.objects import Pod, PodGroup, PriorityClass
+from gangproof.impl.objects.checks import fields_of, shown
+from gangproof.impl.objects.policy import deciding_class
+from gangproof.impl.objects.validation import Path, violations
+from gangproof.impl.table import Table
+from gangproof.load import shorthand
+from gangproof.load.decode import DECODERS
+from gangproof.load.fields import SHAPES, VERSIONS
+from gangproof.load.names import UnreadableError, expand
+from gangproof.load.scenario_fields import KIND_OF
+from gangproof.load.schema import Misfit, walk
+from gangproof.properties.scenarios.records import (
+    Created,
+    DeviceClass,
+    Job,
+    PodDisruptionBudget,
+    Ref,
+    Refused,
+    ResourceClaim,
+)
+
+Data = Mapping[str, Any]
+MANIFEST_KINDS: Mapping[str, str] = {
+    "nodes": "Node",
+    "podGroups": "PodGroup",
+    "pods": "Pod",
+    "priorityClasses": "PriorityClass",
+    "workloads": "Workload",
+}
+
+
+@define
+class Creations:
+    """Creates the objects of one document; knows the gates, the refusals to come, and the classes so far."""
+
+    gates: FeatureGates
+    rejected: Set[Ref]
+    classes: dict[str, PriorityClass] = field(factory=dict[str, PriorityClass])
+
+    def created(self, plural: str, data: Data, path: Path) -> Iterator[Created]:
+        """The objects that one entry of `create` stands for, a pattern for several; UnreadableError."""
+        if data.get("manifest") is not None:
+            yield self._from_manifest(plural, data, path)
+            return
+        if data.get("name") is None:
+            raise UnreadableError(path, "an object without a name", "a name")
+        for name in expand(data["name"], (*path, "name")):
+            if plural not in MANIFEST_KINDS:
+                yield _record(plural, data, name, path)
+                continue
+            kind = MANIFEST_KINDS[plural]
+            written = shorthand.manifest(kind, data, name, path)
+            value = self._value(plural, written, path, data)
+            if isinstance(value, Pod) and data.get("started") is not None:
+                value = evolve(value, start_time=data["started"])
+            yield value
+
+    def _from_manifest(self, plural: str, data: Data, path: Path) -> Created:
+        if len(data) > 1:
+            other = next(key for key in data if key != "manifest")
+            raise UnreadableError((*path, other), f"{other} beside manifest", "a manifest alone")
+        if plural not in MANIFEST_KINDS:
+            raise UnreadableError((*path, "manifest"), "a manifest", "the shorthand, for this kind")
+        kind, written = MANIFEST_KINDS[plural], data["manifest"]
+        expected = {"kind": kind, "apiVersion": VERSIONS[kind]}
+        for name, value in expected.items():
+            if written.get(name) != value:
+                raise UnreadableError((*path, "manifest", name), shown(written.get(name)), value)
+        misfits: list[Misfit] = []
+        walk(SHAPES[kind], written, misfits.append)
+        for misfit in misfits:
+            wanted = misfit.expected or "what is modelled"
+            raise UnreadableError((*path, "manifest", *misfit.path), misfit.found, wanted, misfit.hint)
+        return self._value(plural, written, path, {})
+
+    def _value(self, plural: str, written: Data, path: Path, data: Data) -> Object | Refused:
+        kind = MANIFEST_KINDS[plural]
+        for violation in violations(kind, written):
+            at = shorthand.origin(violation.field, data) if data else ("manifest", *violation.path)
+            name = fields_of(written.get("metadata")).get("name")
+            ref = _ref(plural, fields_of(written.get("metadata")).get("namespace"), name or "")
+            if ref not in self.rejected:
+                expected = f"{violation.expected} ({violation.rule})"
+                hint = f"to expect the refusal, say rejected: {{{ref}: …}}"
+                raise UnreadableError((*path, *at), violation.found, expected, hint)
+            return Refused(ref, str(violation))
+        value = keep_enabled(DECODERS[kind](written), self.gates)
+        ref = Ref(_kind(plural), value.key)
+        reason = None if served(value, self.gates) else f"the server does not serve {kind} (API-51)"
+        if reason is None:
+            value, reason = self._with_priority(value, fields_of(written.get("spec")))
+        if reason is not None:
+            if ref not in self.rejected:
+                hint = f"to expect the refusal, say rejected: {{{ref}: …}}"
+                raise UnreadableError(path, reason, "an object that is accepted", hint)
+            return Refused(ref, reason)
+        if isinstance(value, PriorityClass):
+            self.classes[value.name] = value
+        return value
+
+    def _with_priority(self, value: Object, spec: Data) -> tuple[Object, str | None]:
+        """The priority that a class gives (ADM-10); one that is stated stands for a class that gives it."""
+        group = isinstance(value, PodGroup) and self.gates.workload_aware_preemption
+        if not (group or isinstance(value, Pod)) or not isinstance(value, (Pod, PodGroup)):
+            return value, None
+        if spec.get("priority") is not None and not value.priority_class_name:
+            return value, None
+        chosen = deciding_class(value.priority_class_name, list(self.classes.values()))
+        if chosen is None:
+            return value, f"no PriorityClass with name {value.priority_class_name} was found (ADM-10)"
+        if spec.get("priority") is not None and spec["priority"] != chosen.value:
+            return value, f"priority {spec['priority']} is not the computed {chosen.value} (ADM-11)"
+        changed = evolve(value, priority=chosen.value, priority_class_name=chosen.name)
+        if isinstance(changed, Pod) and spec.get("preemptionPolicy") is None and chosen.name:
+            changed = evolve(changed, preemption_policy=_policy(chosen))
+        return changed, None
+
+
+def _policy(chosen: PriorityClass) -> Any:
+    return chosen.preemption_policy
+
+
+def _kind(plural: str) -> Any:
+    return KIND_OF[plural]
+
+
+def _ref(plural: str, namespace: str | None, name: str) -> Ref:
+    cluster = plural in ("nodes", "priorityClasses", "deviceClasses")
+    return Ref(_kind(plural), name if cluster else f"{namespace or 'default'}/{name}")
+
+
+def _need(data: Data, key: str, path: Path) -> Any:
+    if data.get(key) is None:
+        raise UnreadableError(path, "nothing", f"{key}")
+    return data[key]
+
+
+def _record(plural: str, data: Data, name: str, path: Path) -> Created:
+    namespace = data.get("namespace") or "default"
+    for key in ("parallelism", "completions", "count", "minAvailable", "maxUnavailable"):
+        if (data.get(key) or 0) < 0:
+            raise UnreadableError((*path, key), shown(data[key]), "an integer of at least 0")
+    match plural:
+        case "jobs":
+            template: dict[str, Any] = {"namespace": namespace, **fields_of(data.get("template"))}
+            written = shorthand.manifest("Pod", template, "template", (*path, "template"))
+            for violation in violations("Pod", written):
+                at = (*path, "template", *shorthand.origin(violation.field, template))
+                raise UnreadableError(at, violation.found, f"{violation.expected} ({violation.rule})")
+            pod = DECODERS["Pod"](written)
+            assert isinstance(pod, Pod)
+            return Job(
+                namespace=namespace,
+                name=name,
+                template=evolve(pod, name=""),
+                parallelism=data.get("parallelism", 1),
+                completions=data.get("completions"),
+                indexed=bool(data.get("indexed")),
+                suspend=bool(data.get("suspend")),
+            )
+        case "claims":
+            device_class = _need(data, "deviceClass", path)
+            return ResourceClaim(namespace, name, device_class, data.get("count", 1), data.get("allocated"))
+        case "deviceClasses":
+            devices = _need(data, "devices", path)
+            for node, count in devices.items():
+                if count < 0:
+                    raise UnreadableError((*path, "devices", node), shown(count), "an integer of at least 0")
+            return DeviceClass(name, Table(devices))
+        case _:
+            if (data.get("minAvailable") is None) == (data.get("maxUnavailable") is None):
+                raise UnreadableError(path, "a budget", "exactly one of minAvailable, maxUnavailable")
+            return PodDisruptionBudget(
+                namespace,
+                name,
+                Table(_need(data, "selector", path)),
+                data.get("minAvailable"),
+                data.get("maxUnavailable"),
+            )
+
+
+def reference(item: Created) -> Ref:
+    """What a created object is called."""
+    if isinstance(item, Refused):
+        return item.ref
+    return Ref(_KINDS[type(item).__name__], item.key)
+
+
+_KINDS: Mapping[str, Any] = {
+    "Node": "node",
+    "Pod": "pod",
+    "PodGroup": "podGroup",
+    "PriorityClass": "priorityClass",
+    "Workload": "workload",
+    "Job": "job",
+    "ResourceClaim": "claim",
+    "DeviceClass": "deviceClass",
+    "PodDisruptionBudget": "pdb",
+}
