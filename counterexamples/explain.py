@@ -39,7 +39,7 @@ def _lines(trace: Trace) -> Iterator[str]:
             "for ever", f"the run is back where it was before step {trace.loop + 1}: {again} repeat"
         )
     if trace.clause:
-        yield from _entry("broken" if trace.verdict is Verdict.VIOLATED else "clause", trace.clause)
+        yield from _entry(clause_label(trace), trace.clause)
     if trace.numbers:
         yield from _entry("decides", numbers(trace.numbers))
     if trace.citation:
@@ -66,6 +66,11 @@ def caption(trace: Trace, frame: int) -> str:
 def moment(trace: Trace, frame: int) -> str:
     """Which moment a frame shows: "at first", or "step 2 of 3"."""
     return f"step {frame} of {len(trace.events)}" if frame else "at first"
+
+
+def clause_label(trace: Trace) -> str:
+    """What the clause is called: "broken", or "clause" if the verdict is no violation."""
+    return "broken" if trace.verdict is Verdict.VIOLATED else "clause"
 
 
 def sentence(event: Event) -> str:

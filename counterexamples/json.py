@@ -20,7 +20,7 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from attrs import NOTHING, AttrsInstance, fields, has
 
-from gangproof.counterexamples.trace import Argument, Trace
+from gangproof.counterexamples.trace import Trace
 
 API_VERSION = "gangproof/v1"
 KIND = "Trace"
@@ -117,16 +117,17 @@ def _hints(cls: type[AttrsInstance]) -> dict[str, Any]:
 
 def _read(value: object, kind: Any, path: str) -> object:
     """The value as an instance of `kind`, a type of those that occur in `trace`."""
-    if kind is Argument:
-        return _argument(value, path)
     if has(kind):
         return _object(value, kind, path)
     if get_origin(kind) is tuple:
         return _array(value, get_args(kind), path)
     if get_origin(kind) in (UnionType, Union):
-        if type(value) in get_args(kind):
+        options = get_args(kind)
+        if any(get_origin(option) is tuple for option in options):
+            return _argument(value, path)
+        if type(value) in options:
             return value
-        raise TraceFormatError.at(path, value, " or ".join(_NAMES[option] for option in get_args(kind)))
+        raise TraceFormatError.at(path, value, " or ".join(_NAMES[option] for option in options))
     if issubclass(kind, StrEnum):
         words = [str(word) for word in kind]
         if value in words:
@@ -171,6 +172,7 @@ def _array(value: object, items: tuple[Any, ...], path: str) -> tuple[object, ..
 
 
 def _argument(value: object, path: str) -> object:
+    """An `Argument`: the one union of `trace` that nests."""
     if isinstance(value, list):
         return tuple(_argument(item, f"{path}[{i}]") for i, item in enumerate(cast(list[object], value)))
     if value is None or type(value) in (str, int, bool):

@@ -37,6 +37,12 @@ def short(key: str, limit: int = _SHORT) -> str:
     return f"{name[: limit - tail - 1]}…{name[-tail:]}"
 
 
+def clip(text: str, limit: int) -> str:
+    """The cleaned text, cut if it is longer than `limit` characters."""
+    whole = clean(text)
+    return whole if len(whole) <= limit else f"{whole[: limit - 1]}…"
+
+
 def amount(resource: str, quantity: int) -> str:
     """A quantity in the units that Kubernetes' users write: 1500 milli-CPU is "1.5", 2³⁰ bytes are "1Gi"."""
     if resource == "cpu":

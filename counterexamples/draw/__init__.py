@@ -8,12 +8,13 @@ from html import escape
 from gangproof.counterexamples.draw.dot import dot, highlights, strip
 from gangproof.counterexamples.draw.html import html
 from gangproof.counterexamples.draw.mermaid import mermaid
-from gangproof.counterexamples.draw.svg import DrawingError, png, svg
+from gangproof.counterexamples.draw.svg import METRICS, DrawingError, png, svg
 from gangproof.counterexamples.draw.text import story, text
 from gangproof.counterexamples.explain import caption, explain
 from gangproof.counterexamples.trace import Trace
 
 __all__ = [
+    "METRICS",
     "DrawingError",
     "dot",
     "highlights",
@@ -35,8 +36,8 @@ def picture(trace: Trace, frame: int | None = None) -> str:
     Raises `DrawingError`, and `IndexError` if there is no such frame.
     """
     if frame is None:
-        return svg(strip(trace), trace.headline)
-    return svg(dot(trace, frame), f"{trace.headline}; {caption(trace, frame)}")
+        return svg(strip(trace, font=METRICS), trace.headline)
+    return svg(dot(trace, frame, font=METRICS), f"{trace.headline}; {caption(trace, frame)}")
 
 
 def mimebundle(

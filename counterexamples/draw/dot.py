@@ -14,11 +14,23 @@ from typing import TypeVar
 import graphviz
 
 from gangproof.counterexamples.draw.markup import Line, Words, cell, inner, table
-from gangproof.counterexamples.draw.scene import Bar, Card, Chip, Domain, Lane, Machine, Mark, Scene
+from gangproof.counterexamples.draw.scene import (
+    NO_GROUP,
+    Bar,
+    Card,
+    Chip,
+    Domain,
+    Lane,
+    Machine,
+    Mark,
+    Scene,
+    Tag,
+)
 from gangproof.counterexamples.draw.stage import scene
-from gangproof.counterexamples.names import clean, pack, short, wrap
+from gangproof.counterexamples.names import clip, pack, short, wrap
 from gangproof.counterexamples.trace import PodState, Trace
 
+FONT = "Helvetica"
 INK, FAINT, RULE, RED = "#1F2933", "#5F6B76", "#9AA5B1", "#B00020"
 PAPER, SHADE, WHITE = "#FFFFFF", "#F5F7FA", "#FFFFFF"
 
@@ -33,18 +45,18 @@ _BORDERS = {
 }
 _FILLED = (PodState.BOUND, PodState.BINDING, PodState.PROMISED, PodState.ASSUMED)
 _WIDE, _NARROW = 84, 40
-_BAR, _CHIP = 72, 60
+_BAR, _CHIP, _CARD, _EDGED = 72, 60, 28, 4
 
 T = TypeVar("T")
 
 
-def dot(trace: Trace, frame: int) -> str:
-    """One frame as DOT. Raises `IndexError` if the trace has no such frame."""
+def dot(trace: Trace, frame: int, *, font: str = FONT) -> str:
+    """One frame as DOT, text measured in this font. Raises `IndexError` if the trace has no such frame."""
     shown = scene(trace, frame)
-    graph = _graph(rankdir="TB", nodesep="0.2", ranksep="0.35")
+    graph = _graph(font, rankdir="TB", nodesep="0.2", ranksep="0.35")
     ports = _ports(shown)
     graph.node("cluster", f"<{_page(shown, ports)}>")
-    for i, claim in enumerate(shown.claims):
+    for i, claim in enumerate(shown.claims if _few(shown.claims) else ()):
         name = f"claim{i}"
         graph.node(name, f"<{_lone(_card(claim, 'claim', _NARROW))}>")
         held = [ports[key] for key in claim.holders if key in ports]
@@ -56,12 +68,12 @@ def dot(trace: Trace, frame: int) -> str:
     return graph.source
 
 
-def strip(trace: Trace, frames: Sequence[int] | None = None) -> str:
+def strip(trace: Trace, frames: Sequence[int] | None = None, *, font: str = FONT) -> str:
     """Several frames side by side as DOT; by default the first, the one before the last, and the last.
 
     Raises `IndexError` if the trace has not all of them.
     """
-    graph = _graph(rankdir="LR", nodesep="0.2", ranksep="0.3")
+    graph = _graph(font, rankdir="LR", nodesep="0.2", ranksep="0.3")
     scenes = [scene(trace, index) for index in (highlights(trace) if frames is None else frames)]
     depth = max(1, *(len(wrap(shown.event, _NARROW)) for shown in scenes))
     graph.attr(label=f"<{_lone(cell(_headline(scenes[0])))}>", labelloc="t", labeljust="l")
@@ -79,13 +91,13 @@ def highlights(trace: Trace) -> tuple[int, ...]:
     return tuple(sorted({0, max(0, last - 1), last}))
 
 
-def _graph(**attributes: str) -> graphviz.Digraph:
-    font = {"fontname": "Helvetica", "fontsize": "11", "fontcolor": INK}
+def _graph(font: str, **attributes: str) -> graphviz.Digraph:
+    letters = {"fontname": font, "fontsize": "11", "fontcolor": INK}
     return graphviz.Digraph(
         "trace",
-        graph_attr={"bgcolor": PAPER, "pad": "0.15", **font, **attributes},
-        node_attr={"shape": "plain", **font},
-        edge_attr={**font, "fontsize": "9", "arrowsize": "0.7"},
+        graph_attr={"bgcolor": PAPER, "pad": "0.15", **letters, **attributes},
+        node_attr={"shape": "plain", **letters},
+        edge_attr={**letters, "fontsize": "9", "arrowsize": "0.7"},
     )
 
 
@@ -119,12 +131,20 @@ def _page(shown: Scene, ports: dict[str, str], *, depth: int = 0) -> str:
         rows.append(inner(table(lanes, CELLSPACING=4), ALIGN="LEFT"))
     if shown.domains:
         rows.append(inner(_machines(shown, ports), ALIGN="LEFT"))
-    if shown.claims and not headed:
-        claims = [[_card(claim, "claim", columns)] for claim in shown.claims]
+    if shown.claims and not (headed and _few(shown.claims)):
+        across = 3 if headed else 1
+        claims = [[_card(claim, "claim", columns) for claim in row] for row in _rows(shown.claims, across)]
         rows.append(inner(table(claims, CELLSPACING=3), ALIGN="LEFT"))
+    if shown.hidden:
+        rows.append(cell([[Words(", ".join(shown.hidden), 9, FAINT)]]))
     if not headed:
         rows.extend(_verdict(shown, columns))
     return table([[row] for row in rows], CELLSPACING=5)
+
+
+def _few(claims: Sequence[Card]) -> bool:
+    """Whether the claims can stand by themselves, with edges to their holders, and still be read."""
+    return len(claims) <= _EDGED
 
 
 def _headline(shown: Scene) -> list[Line]:
@@ -134,10 +154,12 @@ def _headline(shown: Scene) -> list[Line]:
 def _verdict(shown: Scene, columns: int) -> Iterator[str]:
     if shown.clause:
         first, *rest = wrap(shown.clause, columns)
-        lines: list[Line] = [[Words("broken  ", 11, RED, bold=True), Words(first, 11, bold=True)]]
+        colour, fill = (RED, "#FDF0F1") if shown.clause_label == "broken" else (RULE, SHADE)
+        label = Words(f"{shown.clause_label}  ", 11, colour if colour == RED else FAINT, bold=True)
+        lines: list[Line] = [[label, Words(first, 11, bold=True)]]
         lines.extend([Words(line, 11, bold=True)] for line in rest)
         lines.extend([Words(line, 11)] for line in pack(shown.facts, columns))
-        yield cell(lines, BORDER=2, COLOR=RED, STYLE="ROUNDED", BGCOLOR="#FDF0F1", CELLPADDING=6)
+        yield cell(lines, BORDER=2, COLOR=colour, STYLE="ROUNDED", BGCOLOR=fill, CELLPADDING=6)
     elif shown.facts:
         yield cell([[Words(line, 11, bold=True)] for line in pack(shown.facts, columns)])
     if shown.after:
@@ -145,17 +167,20 @@ def _verdict(shown: Scene, columns: int) -> Iterator[str]:
 
 
 def _card(card: Card, kind: str, columns: int) -> str:
-    head: list[Words] = [_broken(card.mark)]
-    if card.tag.letter:
-        head.append(Words(f"{card.tag.letter}  ", 12, card.tag.line, bold=True))
-    head.append(Words(f"{kind} ", 10, FAINT))
-    head.append(Words(card.name, 11, bold=True))
+    head = [_badge(card.mark, card.tag), Words(f"{kind} ", 10, FAINT), Words(card.name, 11, bold=True)]
     lines: list[Line]
-    if kind == "group" and columns == _WIDE:
+    if kind == "group" and columns == _WIDE and len("  ·  ".join(card.remarks)) <= _WIDE:
         lines = [[*head, Words("   " + "  ·  ".join(card.remarks), 10, bold=card.mark.changed)]]
     else:
         remarks = pack(card.remarks, columns) if kind == "group" else card.remarks
-        lines = [head, *([Words(remark, 9, bold=card.mark.changed)] for remark in remarks)]
+        lines = [
+            head,
+            *(
+                [Words(line, 9, bold=card.mark.changed)]
+                for remark in remarks
+                for line in wrap(remark, columns)
+            ),
+        ]
     border = 2 if card.mark.broken else 1
     colour = RED if card.mark.broken else card.tag.line
     fill = card.tag.fill if card.tag.letter else SHADE
@@ -164,8 +189,10 @@ def _card(card: Card, kind: str, columns: int) -> str:
     )
 
 
-def _broken(mark: Mark) -> Words:
-    return Words("! " if mark.broken else "", 12, RED, bold=True)
+def _badge(mark: Mark, tag: Tag = NO_GROUP) -> Words:
+    """What stands before a name: an exclamation mark if the clause broke by it, and its group's letter."""
+    letter = f"{tag.letter} " if tag.letter else ""
+    return Words(("! " if mark.broken else "") + letter, 11, RED if mark.broken else tag.line, bold=True)
 
 
 def _lane(lane: Lane, ports: dict[str, str]) -> str:
@@ -183,8 +210,7 @@ def _machines(shown: Scene, ports: dict[str, str]) -> str:
     across = 3 if len(shown.machines) > 2 else 2
     boxes = [_domain(domain, ports, across) for domain in shown.domains]
     per_row = max(1, across // max(min(len(domain.machines), across) for domain in shown.domains))
-    rows = [*_rows(boxes, per_row), *_more(shown.hidden_machines)]
-    return table(rows, CELLSPACING=4)
+    return table(_rows(boxes, per_row), CELLSPACING=4)
 
 
 def _domain(domain: Domain, ports: dict[str, str], across: int) -> str:
@@ -200,7 +226,7 @@ def _machine(machine: Machine, ports: dict[str, str]) -> str:
     across = 2 if len(machine.chips) > 2 else max(1, len(machine.chips))
     remarks = "".join(f"  {remark}" for remark in machine.remarks)
     name = [
-        _broken(machine.mark),
+        _badge(machine.mark),
         Words("node ", 10, FAINT),
         Words(machine.name, 11, bold=True),
         Words(remarks, 9, bold=machine.mark.changed),
@@ -248,12 +274,11 @@ def _chip(chip: Chip, ports: dict[str, str]) -> str:
         border, line = 3, RED
     lines: list[Line] = [
         [
-            _broken(chip.mark),
-            Words(f"{chip.tag.letter} " if chip.tag.letter else "", 11, chip.tag.line, bold=True),
+            _badge(chip.mark, chip.tag),
             Words(chip.name, 11, struck=struck, slanted=chip.ghost),
         ],
         [Words(chip.status, 9, bold=chip.mark.changed and not chip.ghost)],
-        [Words(chip.detail, 8, FAINT)],
+        *([Words(line, 8, FAINT)] for line in pack(chip.details, _CARD, ", ")),
     ]
     port = "" if chip.ghost else ports[chip.key]
     return cell(
@@ -285,12 +310,12 @@ def _wait_for_graph(graph: graphviz.Digraph, shown: Scene) -> None:
             STYLE="ROUNDED",
             BGCOLOR=WHITE,
             CELLPADDING=6,
-            TOOLTIP=clean(name),
+            TOOLTIP=clip(name, 160),
         )
         graph.node(f"wait{i}", f"<{_lone(box)}>")
     graph.edge("waits", "wait0", style="invis", minlen="1")
     for wait in shown.waits:
-        why = cell([[Words(line, 9)] for line in wrap(wait.why, 28)], CELLPADDING=3)
+        why = cell([[Words(line, 9)] for line in wrap(clip(wait.why, 84), 28)], CELLPADDING=3)
         tail, head = names.index(wait.waiter), names.index(wait.awaited)
         label = f"<{_lone(why)}>" if wait.why else ""
         colour, width = (RED, "2") if wait in shown.deadlock else (FAINT, "1")

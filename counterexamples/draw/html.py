@@ -15,7 +15,8 @@ from markupsafe import Markup
 from gangproof.counterexamples.changes import changes
 from gangproof.counterexamples.draw.dot import dot
 from gangproof.counterexamples.draw.stage import scene
-from gangproof.counterexamples.draw.svg import svg
+from gangproof.counterexamples.draw.svg import METRICS, svg
+from gangproof.counterexamples.explain import clause_label
 from gangproof.counterexamples.names import clean, numbers
 from gangproof.counterexamples.trace import Trace
 
@@ -31,7 +32,7 @@ def html(trace: Trace) -> str:
                 "moment": shown.moment,
                 "event": shown.event,
                 "changes": [str(change) for change in changes(before, frame)],
-                "svg": Markup(svg(dot(trace, index), shown.caption)),
+                "svg": Markup(svg(dot(trace, index, font=METRICS), shown.caption)),
             }
         )
     facts = [("rules", ", ".join(trace.citation)), *trace.meta]
@@ -39,6 +40,7 @@ def html(trace: Trace) -> str:
         headline=clean(trace.headline),
         claim=clean(trace.claim),
         clause=clean(trace.clause),
+        clause_label=clause_label(trace),
         numbers=numbers(trace.numbers),
         frames=frames,
         after=scene(trace, len(trace.frames) - 1).after,

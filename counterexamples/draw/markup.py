@@ -1,8 +1,7 @@
 """Graphviz's HTML-like labels from plain pieces: the only place where text meets markup in a DOT graph.
 
-Every text goes through `text`, which escapes what is special in markup and in DOT. Graphviz measures text
-with the metrics of Helvetica but takes any character outside ASCII for a space, so `cell` makes room for
-those.
+Every text goes through `text`, which escapes what is special in markup and in DOT. Graphviz takes any
+character outside ASCII for a space when it measures, so `cell` makes room for those.
 """
 
 from __future__ import annotations
@@ -50,6 +49,9 @@ class Words:
 
 Line = Sequence[Words]
 
+# A blank tooltip keeps the texts of one cell together in the drawing, where other cells may stand beside it.
+_CELL = {"ALIGN": "LEFT", "BALIGN": "LEFT", "TOOLTIP": " "}
+
 
 def text(words: str) -> str:
     """The text with nothing left in it that markup or DOT would take for its own."""
@@ -64,7 +66,7 @@ def cell(lines: Iterable[Line], **attributes: str | int) -> str:
     if width:
         attributes = {**attributes, "WIDTH": max(width, int(attributes.get("WIDTH", 0)))}
     content = "".join("".join(words.markup() for words in line) + '<BR ALIGN="LEFT"/>' for line in kept)
-    return f"<TD{_attributes({'ALIGN': 'LEFT', 'BALIGN': 'LEFT', **attributes})}>{content or ' '}</TD>"
+    return f"<TD{_attributes({**_CELL, **attributes})}>{content or ' '}</TD>"
 
 
 def inner(content: str, **attributes: str | int) -> str:
@@ -86,15 +88,15 @@ def _room(line: Line) -> int:
     """The width in points of a line with characters that Graphviz cannot measure; 0 if it can."""
     if all(words.words.isascii() for words in line):
         return 0
-    widths = (sum(map(_em, words.words)) * words.size * (1.08 if words.bold else 1) for words in line)
+    widths = (sum(map(_em, words.words)) * words.size * (1.12 if words.bold else 1) for words in line)
     return round(sum(widths)) + 12
 
 
 def _em(character: str) -> float:
     if not character.isascii():
-        return 1.0 if unicodedata.east_asian_width(character) in "WFA" else 0.7
+        return 1.0 if unicodedata.east_asian_width(character) in "WFA" else 0.75
     if character in _NARROW:
-        return 0.3
+        return 0.42
     if character in _BROAD:
-        return 0.9
-    return 0.7 if character.isupper() else 0.56
+        return 1.0
+    return 0.75 if character.isupper() else 0.62

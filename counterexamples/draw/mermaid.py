@@ -57,8 +57,8 @@ def _lines(shown: Scene) -> Iterator[str]:
             yield f"{indent}end"
         if domain.label:
             yield "  end"
-    if shown.hidden_machines:
-        yield f'  hidden["and {shown.hidden_machines} more nodes"]'
+    if shown.hidden:
+        yield f'  hidden["{_label(shown.hidden)}"]'
     for i, card in enumerate(shown.claims):
         yield f'  c{i}["{_label([f"{_mark(card.mark.broken)}claim {card.name}", *card.remarks])}"]'
         yield _style(f"c{i}", card.tag, broken=card.mark.broken)
@@ -78,7 +78,7 @@ def _chips(chips: Iterable[Chip], more: int, prefix: str, indent: str, ids: dict
         if not chip.ghost:
             ids[chip.key] = name
         head = f"{_mark(chip.mark.broken)}{chip.tag.letter} {chip.name}".strip()
-        yield f'{indent}{name}["{_label([head, chip.status, chip.detail])}"]'
+        yield f'{indent}{name}["{_label([head, chip.status, ", ".join(chip.details)])}"]'
         dashes = "1 4" if chip.ghost else _DASHES.get(chip.state, "")
         thick = chip.state in _THICK and not chip.ghost
         yield indent + _style(name, chip.tag, broken=chip.mark.broken, dashes=dashes, thick=thick).strip()

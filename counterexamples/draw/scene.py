@@ -47,7 +47,7 @@ class Chip:
     tag: Tag
     state: PodState
     was: str
-    detail: str
+    details: tuple[str, ...]
     mark: Mark
     ghost: bool = False
 
@@ -127,8 +127,10 @@ class Card:
 class Scene:
     """One frame of a trace, ready to be put on a page.
 
-    `facts` are the numbers that decide and `clause` what broke, both empty before the last frame; `after`
-    says where the run goes from the last frame of a lasso; `deadlock` are the waits that lie on a cycle.
+    `facts` are the numbers that decide and `clause` what broke, both empty before the last frame, and
+    `clause_label` is "broken", or "clause" if the verdict is another; `after` says where the run goes
+    from the last frame of a lasso; `deadlock` are the waits that lie on a cycle; `hidden` tells what
+    was left out.
     """
 
     index: int
@@ -138,10 +140,11 @@ class Scene:
     after: str
     facts: tuple[str, ...]
     clause: str
+    clause_label: str
     groups: tuple[Card, ...]
     lanes: tuple[Lane, ...]
     domains: tuple[Domain, ...]
-    hidden_machines: int
+    hidden: tuple[str, ...]
     claims: tuple[Card, ...]
     waits: tuple[Wait, ...]
     deadlock: frozenset[Wait]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from attrs import frozen
@@ -20,8 +20,8 @@ from gangproof.counterexamples.draw.scene import (
     Scene,
     Tag,
 )
-from gangproof.counterexamples.explain import caption, moment, sentence
-from gangproof.counterexamples.names import amounts, bare, clean, short
+from gangproof.counterexamples.explain import caption, clause_label, moment, sentence
+from gangproof.counterexamples.names import amounts, bare, clean, clip, short
 from gangproof.counterexamples.trace import (
     ClaimView,
     Frame,
@@ -34,11 +34,9 @@ from gangproof.counterexamples.trace import (
     Wait,
 )
 
-CHIPS = 12
-"""How many pods a node or a lane shows at most."""
-
-MACHINES = 24
-"""How many nodes a scene shows at most."""
+_MACHINES, _CARDS, _WAITS, _BARS = 12, 6, 10, 4
+_PODS, _FEWEST, _MOST = 30, 2, 12
+_WORD, _PHRASE, _SENTENCE, _PARAGRAPH = 28, 44, 140, 320
 
 _PALETTE = (
     ("#0072B2", "#DCECF8"),
@@ -49,7 +47,6 @@ _PALETTE = (
     ("#6B6B00", "#F3F1CF"),
 )
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LANES = tuple(PodState)
 
 T = TypeVar("T")
 
@@ -60,23 +57,38 @@ def scene(trace: Trace, index: int) -> Scene:
         raise IndexError(f"frame {index} found, 0 to {len(trace.frames) - 1} expected")
     last = index == len(trace.frames) - 1
     page = _page(trace, index)
-    machines, hidden = _cut(page.frame.nodes, MACHINES, lambda node: page.mark("node", node.key))
+    machines, unseen_nodes = _cut(page.frame.nodes, _MACHINES, lambda node: page.mark("node", node.key))
+    groups, unseen_groups = _cut(page.frame.groups, _CARDS, lambda group: page.mark("group", group.key))
+    claims, unseen_claims = _cut(page.frame.claims, _CARDS, lambda claim: page.mark("claim", claim.key))
+    deadlock = _on_a_cycle(page.frame.waits)
+    waits, unseen_waits = _cut(page.frame.waits, _WAITS, lambda wait: Mark(broken=wait in deadlock))
+    unseen = (
+        ("groups", unseen_groups),
+        ("nodes", unseen_nodes),
+        ("claims", unseen_claims),
+        ("waits", unseen_waits),
+    )
     return Scene(
         index=index,
-        title=clean(trace.headline),
+        title=clip(trace.headline, _SENTENCE),
         moment=moment(trace, index),
-        event=sentence(trace.events[index - 1]) if index else "",
-        after=_after(trace) if last else "",
-        facts=tuple(f"{clean(label)} {clean(str(value))}" for label, value in trace.numbers) if last else (),
-        clause=clean(trace.clause) if last else "",
-        groups=tuple(map(page.group, page.frame.groups)),
+        event=clip(sentence(trace.events[index - 1]), _SENTENCE) if index else "",
+        after=clip(_after(trace), _PARAGRAPH) if last else "",
+        facts=tuple(
+            f"{clip(label, _WORD)} {clip(str(value), _WORD)}" for label, value in trace.numbers[:_CARDS]
+        )
+        if last
+        else (),
+        clause=clip(trace.clause, _PARAGRAPH) if last else "",
+        clause_label=clause_label(trace),
+        groups=tuple(map(page.group, groups)),
         lanes=page.lanes(),
         domains=page.domains(machines),
-        hidden_machines=hidden,
-        claims=tuple(map(page.claim, page.frame.claims)),
-        waits=page.frame.waits,
-        deadlock=_on_a_cycle(page.frame.waits),
-        note=clean(page.frame.note),
+        hidden=tuple(f"and {count} more {what}" for what, count in unseen if count),
+        claims=tuple(map(page.claim, claims)),
+        waits=tuple(waits),
+        deadlock=deadlock,
+        note=clip(page.frame.note, _PARAGRAPH),
     )
 
 
@@ -108,18 +120,22 @@ class _Page:
 
     def chip(self, pod: PodView, *, ghost: bool = False) -> Chip:
         mark = self.mark("pod", pod.key)
-        detail = [amounts(pod.requests), f"prio {pod.priority}" if pod.priority else "", clean(pod.note)]
+        detail = [
+            clip(amounts(pod.requests), _PHRASE),
+            f"prio {pod.priority}" if pod.priority else "",
+            clip(pod.note, _PHRASE),
+        ]
         if not ghost and pod.nominated:
             detail.append(f"nominated {short(pod.nominated)}")
-        tooltip = [bare(pod.key), where(pod), f"of {bare(pod.group)}" if pod.group else "", *detail[:3]]
+        tooltip = [bare(pod.key), where(pod), f"of {bare(pod.group)}" if pod.group else ""]
         return Chip(
             key=pod.key,
             name=short(pod.key),
-            tooltip=", ".join(filter(None, tooltip)),
+            tooltip=_tooltip(tooltip),
             tag=self.tag(pod.group),
             state=pod.state,
             was="" if ghost or not mark.changed else self.was(pod),
-            detail="" if ghost else ", ".join(filter(None, detail)),
+            details=() if ghost else tuple(filter(None, detail)),
             mark=mark,
             ghost=ghost,
         )
@@ -134,17 +150,17 @@ class _Page:
 
     def group(self, group: GroupView) -> Card:
         remarks = (
-            clean(group.policy),
+            clip(group.policy, _WORD),
             f"prio {group.priority}" if group.priority else "",
-            f"together by {clean(group.topology)}" if group.topology else "",
-            *(f"{clean(label)} {value}" for label, value in group.numbers),
-            clean(group.condition or ""),
-            clean(group.note),
+            f"together by {short(group.topology, _WORD)}" if group.topology else "",
+            *(f"{clip(label, _WORD)} {value}" for label, value in group.numbers),
+            clip(group.condition or "", _PHRASE),
+            clip(group.note, _PHRASE),
         )
         return Card(
             key=group.key,
             name=short(group.key),
-            tooltip=", ".join(filter(None, (bare(group.key), *remarks))),
+            tooltip=_tooltip((bare(group.key), clean(group.note))),
             tag=self.tag(group.key),
             remarks=tuple(filter(None, remarks)),
             mark=self.mark("group", group.key),
@@ -153,14 +169,14 @@ class _Page:
     def claim(self, claim: ClaimView) -> Card:
         remarks = (
             f"allocated to {short(claim.allocation)}" if claim.allocation else "not allocated",
-            "reserved for " + (", ".join(map(short, claim.reserved_for)) or "nobody"),
-            "held by " + (", ".join(map(short, claim.holders)) or "nobody"),
-            clean(claim.note),
+            clip("reserved for " + (", ".join(map(short, claim.reserved_for)) or "nobody"), _PHRASE),
+            clip("held by " + (", ".join(map(short, claim.holders)) or "nobody"), _PHRASE),
+            clip(claim.note, _PHRASE),
         )
         return Card(
             key=claim.key,
             name=short(claim.key),
-            tooltip=", ".join(filter(None, (bare(claim.key), *remarks))),
+            tooltip=_tooltip((bare(claim.key), clean(claim.note))),
             tag=NO_GROUP,
             remarks=tuple(filter(None, remarks)),
             mark=self.mark("claim", claim.key),
@@ -174,16 +190,18 @@ class _Page:
             for pod in self.pods
             if pod.nominated == node.name and self.place(pod) != node.name and pod.state is not PodState.GONE
         ]
-        chips, more = _cut((*here, *hopes), CHIPS, lambda chip: chip.mark)
+        chips, more = _cut((*here, *hopes), _room(len(self.frame.nodes)), lambda chip: chip.mark)
         used = dict(node.used)
         labels = ", ".join(f"{clean(name)}={clean(value)}" for name, value in node.labels)
         return Machine(
             name=short(node.name),
-            tooltip=", ".join(filter(None, (clean(node.name), labels, clean(node.note)))),
-            bars=tuple(Bar(clean(name), used.get(name, 0), amount) for name, amount in node.capacity),
+            tooltip=_tooltip((clean(node.name), labels, clean(node.note))),
+            bars=tuple(Bar(clean(name), used.get(name, 0), all_) for name, all_ in node.capacity[:_BARS]),
             chips=tuple(chips),
             more=more,
-            remarks=tuple(filter(None, ("unschedulable" if node.unschedulable else "", clean(node.note)))),
+            remarks=tuple(
+                filter(None, ("unschedulable" if node.unschedulable else "", clip(node.note, _WORD)))
+            ),
             mark=self.mark("node", node.name),
         )
 
@@ -192,11 +210,14 @@ class _Page:
         return pod.node if pod.state is not PodState.GONE and pod.node in self.nodes else None
 
     def lanes(self) -> tuple[Lane, ...]:
+        waiting: dict[PodState, list[Chip]] = {}
+        for pod in self.pods:
+            if self.place(pod) is None:
+                waiting.setdefault(pod.state, []).append(self.chip(pod))
         lanes: list[Lane] = []
-        for state in _LANES:
-            waiting = [self.chip(pod) for pod in self.pods if pod.state is state and self.place(pod) is None]
-            if waiting:
-                chips, more = _cut(waiting, CHIPS, lambda chip: chip.mark)
+        for state in PodState:
+            if state in waiting:
+                chips, more = _cut(waiting[state], _room(len(waiting)), lambda chip: chip.mark)
                 lanes.append(Lane(state, tuple(chips), more))
         return tuple(lanes)
 
@@ -231,6 +252,15 @@ def _page(trace: Trace, index: int) -> _Page:
         changed=frozenset((change.kind, change.key) for change in changes(before, frame)),
         involved=frozenset(trace.involved if broken else ()),
     )
+
+
+def _room(places: int) -> int:
+    """How many pods a node or a lane may show: fewer where there are many of these."""
+    return max(_FEWEST, min(_MOST, _PODS // max(1, places)))
+
+
+def _tooltip(phrases: Iterable[str]) -> str:
+    return clip(", ".join(filter(None, phrases)), _SENTENCE)
 
 
 def _after(trace: Trace) -> str:

@@ -11,13 +11,19 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+from gangproof.counterexamples.names import clean
+
 _SVG = "{http://www.w3.org/2000/svg}"
 _TITLE = "{http://www.w3.org/1999/xlink}title"
-_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+METRICS = "Verdana"
+"""The font in which a graph that becomes SVG is measured: as wide as any in which a viewer may show it."""
+
+_FONT = "Helvetica, Arial, 'Liberation Sans', Verdana, 'DejaVu Sans', sans-serif"
+_USUAL = {"font-size": "9", "fill": "#1f2933"}
 _RADIUS = 5
 _THICKEST = 3
 
@@ -28,7 +34,7 @@ class DrawingError(RuntimeError):
 
 def svg(source: str, title: str) -> str:
     """The DOT graph as one SVG element, without ids, so that several fit on a page. Raises `DrawingError`."""
-    return _tidy(_run("svg", source), title)
+    return _tidy(_run("svg", source), clean(title))
 
 
 def png(source: str, dpi: int = 144) -> bytes:
@@ -66,11 +72,12 @@ def _tidy(drawn: bytes, title: str) -> str:
             "height": f"{height:g}",
             "role": "img",
             "font-family": _FONT,
+            "xml:space": "preserve",
         },
     )
     ElementTree.SubElement(out, "title").text = title
     ElementTree.SubElement(out, "rect", {"width": "100%", "height": "100%", "fill": "#FFFFFF"})
-    inside = ElementTree.SubElement(out, "g", {"transform": f"translate({shift[1]} {shift[2]})"})
+    inside = ElementTree.SubElement(out, "g", {"transform": f"translate({shift[1]} {shift[2]})", **_USUAL})
     for child in list(graph)[2:]:
         inside.extend(_shapes(child))
     return ElementTree.tostring(out, encoding="unicode") + "\n"
@@ -80,10 +87,12 @@ def _shapes(element: ElementTree.Element) -> Iterator[ElementTree.Element]:
     """What the element draws, flat but for groups that carry a tooltip."""
     name = element.tag.removeprefix(_SVG)
     if name == "a":
+        tooltip = element.attrib.get(_TITLE, "").strip()
         group = ElementTree.Element("g")
-        ElementTree.SubElement(group, "title").text = element.attrib.get(_TITLE, "")
-        group.extend(_merged(element))
-        yield group
+        if tooltip:
+            ElementTree.SubElement(group, "title").text = tooltip
+        group.extend(_flowing(_merged(element)))
+        yield from [group] if tooltip else group
     elif name == "g":
         yield from _merged(element)
     elif name == "text":
@@ -110,6 +119,26 @@ def _merged(element: ElementTree.Element) -> Iterator[ElementTree.Element]:
         yield filled
 
 
+def _flowing(shapes: Iterable[ElementTree.Element]) -> Iterator[ElementTree.Element]:
+    """The shapes of one cell with the pieces of a line made one text, so that any font sets it evenly."""
+    line: ElementTree.Element | None = None
+    for shape in shapes:
+        if line is not None and shape.tag == "text" and shape.attrib["y"] == line.attrib["y"]:
+            if line.text:
+                line.append(_piece(line))
+                line.text, line.attrib = None, {key: line.attrib[key] for key in ("x", "y")}
+            line.append(_piece(shape))
+            continue
+        line = shape if shape.tag == "text" else None
+        yield shape
+
+
+def _piece(words: ElementTree.Element) -> ElementTree.Element:
+    piece = ElementTree.Element("tspan", {k: v for k, v in words.attrib.items() if k not in ("x", "y")})
+    piece.text = words.text
+    return piece
+
+
 def _is_outline(shape: ElementTree.Element, filled: ElementTree.Element) -> bool:
     """Whether the shape bounds the filled one; a thick line may lie a little inside or outside."""
     return "stroke" in shape.attrib and all(
@@ -123,9 +152,11 @@ def _text(element: ElementTree.Element) -> ElementTree.Element:
         "text", {"x": _number(element.attrib["x"]), "y": _number(element.attrib["y"])}
     )
     for name in ("font-size", "font-weight", "font-style", "text-decoration", "fill"):
-        if name in element.attrib:
-            value = element.attrib[name]
-            words.set(name, _number(value) if name == "font-size" else value)
+        value = element.attrib.get(name)
+        if value is not None:
+            value = _number(value) if name == "font-size" else value
+            if _USUAL.get(name) != value:
+                words.set(name, value)
     if element.attrib.get("text-anchor", "start") != "start":
         words.set("text-anchor", element.attrib["text-anchor"])
     words.text = element.text

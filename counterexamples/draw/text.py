@@ -47,8 +47,6 @@ def _lines(shown: Scene, *, headed: bool) -> Iterator[str]:
         if domain.label:
             yield from wrap(domain.label, COLUMNS, first="= ")
         yield from _side_by_side([_box(machine) for machine in domain.machines])
-    if shown.hidden_machines:
-        yield f"  and {shown.hidden_machines} more nodes"
     for card in shown.claims:
         yield from _entry(f"{_mark(card.mark)}claim {card.name}: ", card.remarks)
     for wait in shown.waits:
@@ -57,8 +55,9 @@ def _lines(shown: Scene, *, headed: bool) -> Iterator[str]:
         yield from wrap(
             f"{bare(wait.waiter)} waits for {bare(wait.awaited)}{why}", COLUMNS, "    ", first=stuck
         )
+    yield from pack(shown.hidden, COLUMNS, ", ")
     if shown.clause:
-        yield from wrap(shown.clause, COLUMNS, "        ", first="broken: ")
+        yield from wrap(shown.clause, COLUMNS, "        ", first=f"{shown.clause_label}: ")
     yield from pack(shown.facts, COLUMNS)
     yield from wrap(shown.after, COLUMNS)
 

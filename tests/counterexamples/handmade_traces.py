@@ -58,6 +58,9 @@ def _half(p1: PodState, p2: PodState, n2_used: int, *, condition: str | None, no
     )
 
 
+NAMES = ("half_a_gang", "zones", "deadlock", "hostile", "crowd", "witness")
+
+
 def half_a_gang() -> Trace:
     """A gang of two of which one is bound: the other's bind failed and a plain pod took its room."""
     start = _half(PodState.ACTIVE, PodState.ACTIVE, 0, condition=None)
@@ -212,4 +215,129 @@ def deadlock() -> Trace:
         frames=(frame(PodState.UNSCHEDULABLE), frame(PodState.ACTIVE, waits)),
         events=(Event("the backoff of a2 ends", "queue"), Event("a2 is tried and fails", "scheduler")),
         loop=0,
+    )
+
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "<b>bold</b>",
+    "quote \" and ' and `tick`",
+    "line\nbreak\r\nand\ttab",
+    "null\x00bell\x07escape\x1b[31m",
+    "\u202eright to left\u202c",
+    "مرحبا שלום",
+    "日本語のとても長い名前のポッド",
+    "a" * 300,
+    "\\N \\G \\l %s {{ 7*7 }} ${x} #quot; &amp; ]]>",
+    "-->",
+    "end",
+    "\ud800",
+    "\ufffe\uffff",
+    ">x<",
+    "|pipe|[]{}()",
+    "",
+)
+"""Names that try to be something else than names."""
+
+
+def hostile() -> Trace:
+    """Every text is hostile somewhere."""
+    nodes = tuple(
+        NodeView(name, ((name, 2), ("cpu", 0)), ((name, 3),), ((name, name),), note=name) for name in HOSTILE
+    )
+    pods = tuple(
+        PodView(
+            name,
+            tuple(PodState)[i % 15],
+            HOSTILE[0],
+            HOSTILE[i - 1] if i % 2 else None,
+            HOSTILE[i - 2],
+            ((name, 1),),
+            -5,
+            name,
+        )
+        for i, name in enumerate(HOSTILE)
+    )
+    groups = tuple(GroupView(name, name, ((name, 1),), name, 3, HOSTILE[1], name) for name in HOSTILE)
+    claims = tuple(ClaimView(name, name, (name,), (name,), name) for name in HOSTILE)
+    waits = tuple(Wait(name, HOSTILE[i - 1], name) for i, name in enumerate(HOSTILE))
+    text = " ".join(HOSTILE)
+    return Trace(
+        title=text,
+        qualifier=text,
+        property_id=HOSTILE[0],
+        claim=text,
+        clause=text,
+        citation=HOSTILE,
+        numbers=tuple((name, name) for name in HOSTILE),
+        involved=HOSTILE,
+        frames=(Frame(note=text), Frame(nodes, pods, groups, claims, waits, text)),
+        events=(Event(text, text, HOSTILE),),
+        scenario=text,
+        actions=(Action(text, HOSTILE),),
+        meta=tuple((name, name) for name in HOSTILE),
+    )
+
+
+def crowd() -> Trace:
+    """More of everything than fits into a picture; the objects that matter come last."""
+    capacity = (
+        ("cpu", 64000),
+        ("memory", 256 << 30),
+        ("example.com/accelerator", 8),
+        ("pods", 110),
+        ("disk", 9),
+    )
+    nodes = tuple(
+        NodeView(
+            f"worker-node-with-a-long-name-{i}",
+            capacity,
+            tuple((name, amount // 2) for name, amount in capacity),
+            (("zone", f"z{i % 3}"), ("rack", f"r{i % 6}")),
+        )
+        for i in range(60)
+    )
+    groups = tuple(
+        GroupView(
+            f"team/training-group-{i}",
+            "gang 600",
+            (("bound", 1),),
+            "True/Scheduled",
+            1,
+            ("zone", "rack")[i % 2],
+        )
+        for i in range(14)
+    )
+    claims = tuple(ClaimView(f"team/claim-{i}", "n1", ("podgroup/g",), (f"team/pod-{i}",)) for i in range(14))
+    requests = (("cpu", 1000), ("memory", 1 << 30), ("example.com/accelerator", 1))
+
+    def pod(i: int, state: PodState, node: str | None = None) -> PodView:
+        return PodView(f"team/pod-{i}", state, f"team/training-group-{i % 14}", node, None, requests, 1000)
+
+    bound = tuple(pod(i, PodState.BOUND, nodes[i % 60].name) for i in range(600))
+    waiting = tuple(pod(i, PodState.UNSCHEDULABLE) for i in range(600, 650))
+    last = pod(649, PodState.BOUND, nodes[59].name)
+    return Trace(
+        title="a crowd",
+        clause="the last pod is bound to the last node",
+        involved=(nodes[59].name, last.key),
+        frames=(
+            Frame(nodes, (*bound, *waiting), groups, claims),
+            Frame(nodes, (*bound, *waiting[:-1], last), groups, claims),
+        ),
+        events=(Event("binds the last pod"),),
+    )
+
+
+def witness() -> Trace:
+    """A trace that shows that something is possible: nothing broke."""
+    return Trace(
+        title="a gang can be placed",
+        verdict=Verdict.HOLDS,
+        property_id="INV-01",
+        claim="The interesting case is reachable.",
+        clause="g is placed whole",
+        involved=("default/p",),
+        numbers=(("bound", 1),),
+        frames=(Frame(pods=(PodView("default/p", PodState.BOUND, node="n"),), nodes=(NodeView("n"),)),),
     )
