@@ -125,7 +125,7 @@ def delete(rules: Rules, world: World, kind: str, key: str) -> World:
         case PodGroup() if obj.finalizers:
             world = _store(world, evolve(obj, terminating=True))
         case Node():
-            world = _node_gone(world, obj)
+            world = _node_gone(rules, world, obj)
         case _:
             world = _drop(world, kind, key)
     return remember(before, rules.controllers(rules, world))
@@ -193,7 +193,8 @@ def _pod_terminating(rules: Rules, world: World, pod: Pod) -> World:
     """A pod that is going leaves the queue and every set that counts (intended: DEV-20, BIND-10)."""
     world = leave(tell(rules, world, pod.group, "terminating", pod.key), pod.key)
     if pod.node_name is not None:
-        return put_on(world, pod, pod.node_name)
+        world = put_on(world, pod, pod.node_name)
+        return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))
     return forget(rules, world, pod)
 
 
@@ -212,10 +213,12 @@ def _node_changed(rules: Rules, world: World, node: Node, event: Event) -> World
     return notice(rules, world, event)
 
 
-def _node_gone(world: World, node: Node) -> World:
+def _node_gone(rules: Rules, world: World, node: Node) -> World:
     """The node is no more; the pods on it stay until somebody deletes them (ACT-07)."""
     world = _drop(world, "node", node.name)
     info = world.cache[node.name]
     if not info.pods:
-        return evolve(world, cache=world.cache.drop(node.name))
-    return evolve(world, cache=world.cache.put(node.name, evolve(info, node=None)))
+        world = evolve(world, cache=world.cache.drop(node.name))
+    else:
+        world = evolve(world, cache=world.cache.put(node.name, evolve(info, node=None)))
+    return notice(rules, world, Event("NodeDeleted", node=node))

@@ -11,12 +11,12 @@ from typing import Literal
 from attrs import evolve
 
 from gangproof.impl.cycle import UNSCHEDULABLE
-from gangproof.impl.filters import rejection
+from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Answer, Rules
-from gangproof.impl.snapshot import put_on, take_off, without_pod
+from gangproof.impl.snapshot import put_on, seen, take_off, without_pod
 from gangproof.impl.world import Binding, Cycle, Event, Members, Result, World
 
 
@@ -155,5 +155,6 @@ def retries(world: World, pod: Pod) -> bool:
     node = world.assumed.get(pod.key)
     if group is None or not group.gang or node is None or not bindable(world, pod.key):
         return False
-    info = world.cache[node]
-    return info.node is not None and rejection(pod, without_pod(info, pod.key)) is None
+    info = without_pod(world.cache[node], pod.key)
+    others = seen(world.cache.put(node, info))
+    return info.node is not None and rejection(prepare(pod, others), info) is None

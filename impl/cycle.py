@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.filters import Rejection, rejection
-from gangproof.impl.limits import note_preemption
+from gangproof.impl.filters import Prepared, Rejection, candidates, prepare, recount, rejection
+from gangproof.impl.limits import EARLY_STOP, note, note_preemption
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.rules import Placement, Rules
@@ -70,36 +70,42 @@ def running(world: World) -> tuple[Cycle, Snapshot]:
 
 def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
     """The nodes where the member may go, best score first decided, ties open (CYCLE-11 to CYCLE-16)."""
-    assert cycle.snapshot is not None
-    nodes = cycle.snapshot.nodes
+    snapshot = cycle.snapshot
+    assert snapshot is not None
+    if not snapshot.nodes:
+        return Placement()
+    prepared = prepare(pod, snapshot)
+    nodes = candidates(prepared, snapshot.nodes)
     preferred = pod.nominated_node_name
-    if preferred is not None and preferred in nodes and refusal(world, pod, nodes[preferred]) is None:
+    if preferred is not None and preferred in nodes and refusal(world, prepared, nodes[preferred]) is None:
         return Placement((preferred,))
     feasible: list[tuple[str, NodeInfo]] = []
-    plugins: set[str] = set()
+    plugins: set[str] = set(prepared.restricted_by)
     for name, info in nodes.items():
-        refused = refusal(world, pod, info)
+        refused = refusal(world, prepared, info)
         if refused is None:
             feasible.append((name, info))
         else:
             plugins.add(refused.plugin)
     if not feasible:
         return Placement(plugins=tuple(sorted(plugins)))
-    return Placement(best(pod, feasible, world.settings))
+    chosen = best(pod, feasible, len(nodes), snapshot, world.settings)
+    return Placement(chosen.nodes, beyond=() if chosen.exact else (EARLY_STOP,))
 
 
-def refusal(world: World, pod: Pod, info: NodeInfo) -> Rejection | None:
+def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | None:
     """Why the node is refused, with or without the pods nominated to it; None if it is not (CYCLE-14)."""
-    refused = rejection(pod, info)
-    if refused is None and world.nominations and info.node is not None:
-        crowded = info
+    if world.nominations and info.node is not None:
+        pod, crowded, recounted = prepared.pod, info, prepared
         for key, target in world.nominations.items():
             other = world.pods.get(key)
             if target == info.node.name and key != pod.key and other and other.priority >= pod.priority:
                 crowded = with_pod(crowded, other)
-        if crowded is not info:
-            refused = rejection(pod, crowded)
-    return refused
+                recounted = recount(recounted, other, info.node, 1)
+        refused = rejection(recounted, crowded) if crowded is not info else None
+        if refused is not None:
+            return refused
+    return rejection(prepared, info)
 
 
 def try_member(rules: Rules, world: World) -> tuple[World, ...]:
@@ -107,6 +113,8 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
     cycle, seen = running(world)
     pod = cycle.members[len(cycle.results)]
     placement = rules.place(world, cycle, pod)
+    for missing in placement.beyond:
+        world = note(world, missing)
     if not placement.nodes:
         world = note_preemption(world, seen, pod)
         return (_after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gangproof.impl.filters import node_affinity, node_name, node_unschedulable, taint_toleration
+from gangproof.impl.filters.nodes import node_affinity, node_name, node_unschedulable, taint_toleration
 from gangproof.impl.objects import Pod
 from gangproof.impl.world import Event, NodeInfo
 
@@ -37,6 +37,31 @@ def node_resources_fit(pod: Pod, event: Event) -> bool:
     return event.kind == "AssignedPodDeleted" or _own_update(pod, event)
 
 
+def node_ports(pod: Pod, event: Event) -> bool:
+    """A pod left a node and its ports with it, or a node came: the pod alone fits every node's ports."""
+    return event.kind in ("AssignedPodDeleted", "NodeAdded") or _own_update(pod, event)
+
+
+def pod_topology_spread(pod: Pod, event: Event) -> bool:
+    """Anything that changes which nodes and pods count: where the emptiest domain is decides everywhere."""
+    if event.kind in NODE_EVENTS or event.kind == "NodeDeleted":
+        return True
+    return _of_placed_pods(event) and (event.pod is None or event.pod.namespace == pod.namespace)
+
+
+def inter_pod_affinity(pod: Pod, event: Event) -> bool:
+    """A pod that may be wanted came or changed, one that may be in the way left, or domains changed."""
+    return event.kind in NODE_EVENTS or event.kind == "NodeDeleted" or _of_placed_pods(event)
+
+
+def _of_placed_pods(event: Event) -> bool:
+    """Whether the event may change what runs where, and how it is labelled.
+
+    An assumed pod has no node in the event, so updates of pods without one count too.
+    """
+    return event.kind in ("AssignedPodAdded", "AssignedPodDeleted", "PodUpdated")
+
+
 def _node_only(check: Callable[[Pod, NodeInfo], object]) -> Callable[[Pod, Event], bool]:
     def hint(pod: Pod, event: Event) -> bool:
         if event.kind in NODE_EVENTS:
@@ -52,10 +77,13 @@ def _own_update(pod: Pod, event: Event) -> bool:
 
 HINTS: dict[str, Callable[[Pod, Event], bool]] = {
     "GangScheduling": gang_scheduling,
+    "InterPodAffinity": inter_pod_affinity,
     "NodeAffinity": _node_only(node_affinity),
     "NodeName": _node_only(node_name),
+    "NodePorts": node_ports,
     "NodeResourcesFit": node_resources_fit,
     "NodeUnschedulable": _node_only(node_unschedulable),
+    "PodTopologySpread": pod_topology_spread,
     "SchedulingGates": scheduling_gates,
     "TaintToleration": _node_only(taint_toleration),
 }

@@ -24,10 +24,14 @@ Answer = Literal["Success", "Wait", "Error"]
 
 @frozen
 class Placement:
-    """Where one pod may go: the nodes of highest score, sorted; or nowhere, and the plugins that said no."""
+    """Where one pod may go: the nodes that may win, sorted; or nowhere, and the plugins that said no.
+
+    `beyond` names what the answer needed and the model does not have.
+    """
 
     nodes: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
 
 
 class MembersStep(Protocol):

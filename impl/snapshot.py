@@ -13,7 +13,17 @@ from attrs import evolve
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, NodeInfo, Snapshot, World
+from gangproof.impl.world import (
+    NO_MEMBERS,
+    Cycle,
+    Members,
+    NodeInfo,
+    Snapshot,
+    World,
+    added,
+    has_affinity,
+    removed,
+)
 
 
 def _sum(totals: Table[int], amounts: Mapping[str, int], sign: int, pods: int) -> Table[int]:
@@ -49,27 +59,55 @@ def without_pod(info: NodeInfo, pod: str) -> NodeInfo:
 
 
 def assume(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
-    """The snapshot with the member assumed on the node (CYCLE-19)."""
+    """The snapshot with the member assumed on the node (CYCLE-19), in the indexes too (intended: DEV-02)."""
+    affine, repelling = snapshot.nodes_with_affinity, snapshot.nodes_with_required_anti_affinity
+    if has_affinity(pod):
+        affine = added(affine, node)
+        if pod.pod_anti_affinity.required:
+            repelling = added(repelling, node)
     return Snapshot(
         nodes=snapshot.nodes.put(node, with_pod(snapshot.nodes[node], pod)),
         members=rules.members(snapshot.members, "assumed", pod.key),
+        nodes_with_affinity=affine,
+        nodes_with_required_anti_affinity=repelling,
     )
 
 
 def undo(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
     """The snapshot without the assumed member (CYCLE-23): the inverse of `assume`."""
+    info = without_pod(snapshot.nodes[node], pod.key)
+    affine, repelling = snapshot.nodes_with_affinity, snapshot.nodes_with_required_anti_affinity
+    if has_affinity(pod):
+        if not info.pods_with_affinity:
+            affine = removed(affine, node)
+        if not info.pods_with_required_anti_affinity:
+            repelling = removed(repelling, node)
     return Snapshot(
-        nodes=snapshot.nodes.put(node, without_pod(snapshot.nodes[node], pod.key)),
+        nodes=snapshot.nodes.put(node, info),
         members=rules.members(snapshot.members, "forgotten", pod.key),
+        nodes_with_affinity=affine,
+        nodes_with_required_anti_affinity=repelling,
     )
 
 
 def snapshot(world: World, cycle: Cycle) -> Snapshot:
     """What the cycle sees from now on (CYCLE-08): existing nodes, and the member sets of its group."""
-    nodes = world.cache
+    return seen(world.cache, world.members_of(cycle.group) if cycle.group else NO_MEMBERS)
+
+
+def seen(nodes: Table[NodeInfo], members: Members = NO_MEMBERS) -> Snapshot:
+    """The snapshot of these nodes, without those that are gone, with its indexes made anew."""
     if any(info.node is None for info in nodes.values()):
         nodes = Table({name: info for name, info in nodes.items() if info.node is not None})
-    return Snapshot(nodes, world.members_of(cycle.group) if cycle.group else Snapshot(nodes).members)
+    affine = tuple(name for name, info in nodes.items() if info.pods_with_affinity)
+    return Snapshot(
+        nodes,
+        members,
+        nodes_with_affinity=affine,
+        nodes_with_required_anti_affinity=tuple(
+            name for name in affine if nodes[name].pods_with_required_anti_affinity
+        ),
+    )
 
 
 def put_on(world: World, pod: Pod, node: str) -> World:

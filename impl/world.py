@@ -7,6 +7,7 @@ over, and conditions carry no times.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -58,6 +59,12 @@ class Members:
 NO_MEMBERS = Members()
 
 
+def has_affinity(pod: Pod) -> bool:
+    """Whether the pod has a term of affinity or anti-affinity, required or preferred."""
+    near, far = pod.pod_affinity, pod.pod_anti_affinity
+    return bool(near.required or far.required or near.preferred or far.preferred)
+
+
 @frozen(cache_hash=True)
 class NodeInfo:
     """What the scheduler knows of one node: the object (None once it is gone) and the pods on it.
@@ -70,6 +77,16 @@ class NodeInfo:
     pods: Table[Pod] = Table()
     used: Table[int] = Table()
     nonzero: Table[int] = Table()
+
+    @cached_property
+    def pods_with_affinity(self) -> tuple[Pod, ...]:
+        """The pods here that have a term of affinity or anti-affinity."""
+        return tuple(pod for pod in self.pods.values() if has_affinity(pod))
+
+    @cached_property
+    def pods_with_required_anti_affinity(self) -> tuple[Pod, ...]:
+        """The pods here that keep others away."""
+        return tuple(pod for pod in self.pods_with_affinity if pod.pod_anti_affinity.required)
 
 
 @frozen(cache_hash=True)
@@ -89,10 +106,17 @@ class Entry:
 
 @frozen(cache_hash=True)
 class Snapshot:
-    """What one cycle sees (CYCLE-08): nodes with the pods on them, and its group's member sets."""
+    """What one cycle sees (CYCLE-08): nodes with the pods on them, and its group's member sets.
+
+    Two indexes tell on which nodes to look for terms of others (CYCLE-33), as sorted names:
+    `nodes_with_affinity` (a), where some pod has a term of affinity or anti-affinity, and
+    `nodes_with_required_anti_affinity` (b), where some pod keeps others away.
+    """
 
     nodes: Table[NodeInfo]
     members: Members = NO_MEMBERS
+    nodes_with_affinity: tuple[str, ...] = ()
+    nodes_with_required_anti_affinity: tuple[str, ...] = ()
 
 
 @frozen(cache_hash=True)
@@ -115,7 +139,7 @@ class Event:
 
     kind: Literal[
         "PodAdded", "PodUpdated", "AssignedPodAdded", "AssignedPodDeleted",
-        "NodeAdded", "NodeUpdated", "PodGroupAdded", "Flush",
+        "NodeAdded", "NodeUpdated", "NodeDeleted", "PodGroupAdded", "Flush",
     ]  # fmt: skip
     pod: Pod | None = None
     node: Node | None = None

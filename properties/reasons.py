@@ -9,11 +9,11 @@ from attrs import evolve
 
 from gangproof.impl.actions import cycle_steps
 from gangproof.impl.cycle import kept_and_minimum, refusal
+from gangproof.impl.filters import prepare
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import group_of
 from gangproof.impl.rules import Rules
-from gangproof.impl.snapshot import with_pod
 from gangproof.impl.world import Cycle, World
 from gangproof.properties.scenarios.judge import short
 
@@ -47,7 +47,7 @@ def _after_a_cycle(world: World, pod: Pod, rules: Rules) -> str:
         return "is not tried"
     at_verdict, cycle = verdict
     result = next(r for r in cycle.results if r.pod == pod.key) if _tried(cycle, pod) else None
-    own = _refusals(at_verdict, cycle, pod)
+    own = _refusals(at_verdict, cycle, pod, rules)
     if cycle.group is None:
         return own
     before, kept, minimum = kept_and_minimum(at_verdict, cycle)
@@ -86,19 +86,21 @@ def _verdicts(world: World, rules: Rules) -> Iterator[tuple[World, Cycle]]:
         stack.extend(after for _, after in reversed(list(cycle_steps(now, rules))))
 
 
-def _refusals(world: World, cycle: Cycle, pod: Pod) -> str:
+def _refusals(world: World, cycle: Cycle, pod: Pod, rules: Rules) -> str:
     """How many nodes refuse the pod and why, with the members that were tried before it in their places."""
-    if cycle.taken is None:
+    seen = cycle.taken
+    if seen is None:
         return cycle.message
-    nodes = cycle.taken.nodes
     members = {member.key: member for member in cycle.members}
     for result in cycle.results:
         if result.pod == pod.key:
             break
         if result.node is not None:
-            nodes = nodes.put(result.node, with_pod(nodes[result.node], members[result.pod]))
+            seen = rules.assume(rules, seen, members[result.pod], result.node)
+    nodes = seen.nodes
+    prepared = prepare(pod, seen)
     reasons = Counter(
-        refused.reason for info in nodes.values() if (refused := refusal(world, pod, info)) is not None
+        refused.reason for info in nodes.values() if (refused := refusal(world, prepared, info)) is not None
     )
     if not nodes:
         return "there are no nodes"

@@ -24,17 +24,12 @@ MISSING: frozenset[str] = frozenset(
         "DRAWorkloadResourceClaims",
         "TopologyAwareWorkloadScheduling",
         "WorkloadWithJob",
-        "affinity",
-        "anti-affinity",
         "claims",
-        "host ports",
         "jobs",
         "lag",
-        "node affinity",
         "pdb",
         "restart",
         "topology",
-        "topology spread",
     }
 )
 """Features of scenarios that the machinery does not have yet."""
