@@ -1,7 +1,7 @@
 """From a world of the machinery to a state of the contract: the abstraction map.
 
-This is the only place where the two meet. It looks at what is the case, never at how the machinery came to it:
-objects as they are stored, member sets and queue as the scheduler holds them, history as the ghost recorded
+This is the only place where the two meet. It looks at what is the case, never at how the machinery came to
+it: objects as they are stored, member sets and queue as the scheduler holds them, history as the ghost recorded
 it. The counters are counted afresh in every state, so the contract's sums are checked where they are used.
 """
 
@@ -12,13 +12,19 @@ from functools import lru_cache
 from typing import Any
 
 from gangproof.impl.ghost import counts
-from gangproof.impl.objects import Pod
+from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
+from gangproof.impl.table import Table
 from gangproof.impl.world import World
-from gangproof.spec.structure import Structure
+from gangproof.spec.compile import totals
+from gangproof.spec.structure import SORT_NAMES, Structure
 
 CLOSED_STAGES = ("reporting",)
 """Stages of a cycle in which it has given back or committed everybody (QUEUE-29)."""
+
+
+NO_THINGS: dict[str, tuple[str, ...]] = dict.fromkeys(SORT_NAMES, ())
+NOTHING = dict(Structure.empty().values)
 
 
 def group_name(world: World, pod: Pod) -> str:
@@ -34,11 +40,15 @@ def alone(pod: str) -> str:
 
 
 def in_flight(world: World) -> frozenset[str]:
-    """The pods that a running cycle has neither given back nor committed."""
+    """The existing pods that a running cycle has neither given back nor committed."""
     cycle = world.cycle
     if cycle is None or cycle.stage in CLOSED_STAGES:
         return frozenset()
-    return frozenset(pod.key for pod in cycle.members)
+    return frozenset(
+        popped.key
+        for popped in cycle.members
+        if (pod := world.pods.get(popped.key)) is not None and pod.uid == popped.uid
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -55,7 +65,7 @@ def abstract(world: World) -> Structure:
     flying = in_flight(world)
     values.update(_pods(world, names))
     values.update(_groups(world, plain))
-    values.update(_nodes(world))
+    values.update(_nodes(world.nodes, world.groups))
     values.update(_sets(world, plain))
     places: dict[str, set[str]] = {"active": set(), "backoff": set(), "pool": set(), "gated": set()}
     for entry in world.queue:
@@ -70,14 +80,18 @@ def abstract(world: World) -> Structure:
     )
     values.update(_history(world))
     universe = {
-        "Pod": tuple({**dict.fromkeys(pods), **dict.fromkeys(flying), **dict.fromkeys(world.assumed)}),
+        "Claim": (),
+        "Pod": tuple(
+            {**dict.fromkeys(pods), **dict.fromkeys(values["known"]), **dict.fromkeys(world.assumed)}
+        ),
         "Node": tuple(sorted({*world.nodes, *values["node"].values(), *world.nominations.values()})),
         "Group": tuple(sorted({*groups, *names.values(), *world.members, *world.ghost.started})),
         "Resource": tuple(sorted({r for pod in pods.values() for r in pod.requests} | {"pods"})),
         "Key": tuple(sorted(set(values["key"].values()))),
         "Domain": tuple(sorted(set(values["label"].values()))),
     }
-    return Structure.of(universe, values)
+    complete = {**NOTHING, **values}
+    return Structure({**NO_THINGS, **universe}, {**complete, **totals(complete, universe)})
 
 
 def _pods(world: World, names: dict[str, str]) -> dict[str, Any]:
@@ -88,13 +102,12 @@ def _pods(world: World, names: dict[str, str]) -> dict[str, Any]:
     request: dict[tuple[str, str], int] = {}
     for key, pod in pods.items():
         request[key, "pods"] = 1
-        for resource, amount in pod.requests.items():
-            request[key, resource] = amount
+        request.update(((key, resource), amount) for resource, amount in pod.requests.items() if amount)
     return {
         "pod_exists": set(pods),
         "ours": {key for key, pod in pods.items() if pod.scheduler_name in profiles},
         "group": names,
-        "priority": {key: pod.priority for key, pod in pods.items()},
+        "priority": {key: pod.priority for key, pod in pods.items() if pod.priority},
         "request": request,
         "bound": {key for key, pod in pods.items() if pod.node_name is not None},
         "node": node,
@@ -112,8 +125,8 @@ def _groups(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
         for key, group in groups.items()
         if group.topology_keys and gates.topology_aware_workload_scheduling
     }
-    priority = {key: group.priority for key, group in groups.items()}
-    priority.update((alone(pod.key), pod.priority) for pod in plain)
+    priority = {key: group.priority for key, group in groups.items() if group.priority}
+    priority.update((alone(pod.key), pod.priority) for pod in plain if pod.priority)
     conditions = {key: group.condition for key, group in groups.items()}
     return {
         "group_exists": {*groups, *(alone(pod.key) for pod in plain)},
@@ -129,23 +142,22 @@ def _groups(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
     }
 
 
-def _nodes(world: World) -> dict[str, Any]:
-    keys = {key for group in world.groups.values() for key in group.topology_keys or ()}
+@lru_cache(maxsize=1024)
+def _nodes(nodes: Table[Node], groups: Table[PodGroup]) -> dict[str, Any]:
+    keys = {key for group in groups.values() for key in group.topology_keys or ()}
     labels = {
-        (name, key): node.labels[key]
-        for name, node in world.nodes.items()
-        for key in keys
-        if key in node.labels
+        (name, key): node.labels[key] for name, node in nodes.items() for key in keys if key in node.labels
     }
     return {
-        "node_exists": set(world.nodes),
+        "node_exists": frozenset(nodes),
         "capacity": {
             (name, resource): amount
-            for name, node in world.nodes.items()
+            for name, node in nodes.items()
             for resource, amount in node.allocatable.items()
+            if amount
         },
         "labelled": set(labels),
-        "label": labels,
+        "label": {place: value for place, value in labels.items() if value},
     }
 
 

@@ -1,4 +1,4 @@
-"""Everything that is asked of a run: the contract's invariants, refinement, and the exact undo of a simulation.
+"""Everything that is asked of a run: the contract's invariants, refinement, the exact undo of a simulation.
 
 One place makes the `Questions` that every engine asks, so that the explorer, the fuzzer and the scenarios
 judge by the same sentences.
@@ -16,7 +16,7 @@ from gangproof.properties.refinement import fine_steps, refinement
 from gangproof.properties.system import Questions, Violation
 from gangproof.spec.catalogue import CONTRACT
 from gangproof.spec.contract import Contract, Invariant
-from gangproof.spec.judge import Broken, judge, judge_step
+from gangproof.spec.judging import Broken, judge, judge_step
 
 StateJudge = Callable[[World], Violation | None]
 StepJudge = Callable[[World, Action, World], Violation | None]
@@ -24,8 +24,12 @@ StepJudge = Callable[[World, Action, World], Violation | None]
 
 def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
     """What is asked of every state and every step: each invariant by its id, and refinement."""
-    states = [_state_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "state"]
-    steps = [_step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"]
+    states = [
+        _state_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "state"
+    ]
+    steps = [
+        _step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"
+    ]
     return Questions(invariants=(*states, undone), steps=(*steps, refinement(contract)))
 
 
@@ -34,7 +38,9 @@ def undone(world: World) -> Violation | None:
     cycle = world.cycle
     if cycle is None or cycle.stage != "submitting" or cycle.snapshot == cycle.taken:
         return None
-    return Violation("INV-07", "frame of the simulation: not so: after the undo the snapshot is as it was taken")
+    return Violation(
+        "INV-07", "frame of the simulation: not so: after the undo the snapshot is as it was taken"
+    )
 
 
 @lru_cache(maxsize=8192)

@@ -15,7 +15,7 @@ from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
 from gangproof.properties.system import Violation
 from gangproof.spec.contract import Call, Contract
-from gangproof.spec.judge import Refusal, explain_steps
+from gangproof.spec.judging import Refusal, explain_steps
 from gangproof.spec.structure import Structure
 
 REFINEMENT = "refinement"
@@ -76,18 +76,23 @@ def _old(pre: Structure, post: Structure, name: str) -> list[Any]:
 
 def _at(state: Structure, name: str, thing: str) -> dict[Any, Any] | frozenset[Any]:
     """A symbol of two arguments at its first one."""
-    value = state[name]
-    if isinstance(value, dict):
-        entries: dict[tuple[str, str], Any] = value
-        return {other: entry for (one, other), entry in entries.items() if one == thing}
-    return frozenset(other for one, other in value if one == thing)
+    value: Any = state[name]
+    if isinstance(value, frozenset | set):
+        pairs: Iterable[tuple[str, str]] = value
+        return frozenset(other for one, other in pairs if one == thing)
+    return {other: entry for (one, other), entry in value.items() if one == thing}
 
 
 def _nodes(pre: Structure, post: Structure) -> Iterator[Call]:
     for node in _old(pre, post, "node_exists"):
         yield "remove_node", {"node": node}
+    known = ("node_exists", "capacity", "labelled", "label")
+    if all(pre[name] == post[name] for name in known):
+        return
     for node in sorted(post["node_exists"]):
-        changed = any(_at(pre, name, node) != _at(post, name, node) for name in ("capacity", "labelled", "label"))
+        changed = any(
+            _at(pre, name, node) != _at(post, name, node) for name in ("capacity", "labelled", "label")
+        )
         if node not in pre["node_exists"] or changed:
             yield "set_node", {"node": node}
 
@@ -135,13 +140,14 @@ def _cycle(pre: Structure, post: Structure) -> Iterator[Call]:
         heads = sorted(taken & pre["active"]) or sorted(taken)
         yield "pop", {"head": heads[0], "taken": taken}
     kept = frozenset(_new(pre, post, "assumed"))
-    for group in sorted({post.at("group", pod) for pod in kept}):
-        yield "decide", {"g": group, "kept": _of(post, kept, group)}
-    left = frozenset(_old(pre, post, "in_flight")) - kept
+    groups: dict[str, str] = post["group"]
+    for group in sorted({groups[pod] for pod in kept}):
+        yield "decide", {"g": group, "kept": frozenset(pod for pod in kept if groups[pod] == group)}
+    left = (frozenset(_old(pre, post, "in_flight")) & post["pod_exists"]) - kept
     returned = left & (post["active"] | post["backoff"] | post["pool"])
     if returned:
         yield (
-            "requeue",
+            "give_back",
             {
                 "ready": returned & post["active"],
                 "resting": returned & post["backoff"],
@@ -151,10 +157,6 @@ def _cycle(pre: Structure, post: Structure) -> Iterator[Call]:
         )
     if left - returned:
         yield "close", {"closed": left - returned}
-
-
-def _of(state: Structure, pods: Iterable[str], group: str) -> frozenset[str]:
-    return frozenset(pod for pod in pods if state.at("group", pod) == group)
 
 
 def _queue(pre: Structure, post: Structure) -> Iterator[Call]:
