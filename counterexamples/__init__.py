@@ -6,7 +6,7 @@ it small, and the modules `json` and `itf` write and read it.
 
 from gangproof.counterexamples import itf, json
 from gangproof.counterexamples.changes import Change, changes
-from gangproof.counterexamples.draw import DrawingError
+from gangproof.counterexamples.draw import DrawingError, picture
 from gangproof.counterexamples.explain import explain
 from gangproof.counterexamples.forms import FORMATS, draw
 from gangproof.counterexamples.json import TraceFormatError, dumps, loads
@@ -62,6 +62,7 @@ __all__ = [
     "json",
     "loads",
     "minimise",
+    "picture",
     "shrink",
     "smaller",
 ]

@@ -68,6 +68,14 @@ def moment(trace: Trace, frame: int) -> str:
     return f"step {frame} of {len(trace.events)}" if frame else "at first"
 
 
+def because(event: Event) -> str:
+    """The steps without which this one would not have happened: "because of steps 1, 2", or nothing."""
+    if not event.because:
+        return ""
+    steps = ", ".join(str(cause + 1) for cause in event.because)
+    return f"because of step{'s' if len(event.because) > 1 else ''} {steps}"
+
+
 def clause_label(trace: Trace) -> str:
     """What the clause is called: "broken", or "clause" if the verdict is no violation."""
     return "broken" if trace.verdict is Verdict.VIOLATED else "clause"
@@ -87,10 +95,7 @@ def _item(text: str) -> list[str]:
 
 
 def _step(trace: Trace, index: int, event: Event) -> Iterator[str]:
-    remarks: list[str] = []
-    if event.because:
-        remarks.append("because of " + ", ".join(str(cause + 1) for cause in event.because))
-    remarks.extend(event.rules)
+    remarks = [*filter(None, [because(event)]), *event.rules]
     yield from wrap(
         sentence(event) + (f" [{'; '.join(remarks)}]" if remarks else ""),
         COLUMNS,

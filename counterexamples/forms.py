@@ -15,6 +15,10 @@ def _dot(trace: Trace, frame: int | None) -> str:
     return strip(trace) if frame is None else dot(trace, frame)
 
 
+def _svg(trace: Trace, frame: int | None) -> str:
+    return picture(trace) if frame is None else picture(trace, frame)
+
+
 def _png(trace: Trace, frame: int | None) -> bytes:
     return png(_dot(trace, frame))
 
@@ -28,7 +32,7 @@ def _text(trace: Trace, frame: int | None) -> str:
 
 
 FRAMES: Mapping[str, Callable[[Trace, int | None], str | bytes]] = MappingProxyType(
-    {"svg": picture, "png": _png, "dot": _dot, "mermaid": _mermaid, "text": _text}
+    {"svg": _svg, "png": _png, "dot": _dot, "mermaid": _mermaid, "text": _text}
 )
 """Forms that can show one frame."""
 

@@ -30,14 +30,15 @@ __all__ = [
 ]
 
 
-def picture(trace: Trace, frame: int | None = None) -> str:
-    """One frame as SVG, or the highlights side by side.
+def picture(trace: Trace, *frames: int) -> str:
+    """One frame as SVG, or several side by side; without any the highlights.
 
     Raises `DrawingError`, and `IndexError` if there is no such frame.
     """
-    if frame is None:
-        return svg(strip(trace, font=METRICS), trace.headline)
-    return svg(dot(trace, frame, font=METRICS), f"{trace.headline}; {caption(trace, frame)}")
+    if len(frames) == 1:
+        source = dot(trace, *frames, font=METRICS)
+        return svg(source, f"{trace.headline}; {caption(trace, *frames)}")
+    return svg(strip(trace, frames or None, font=METRICS), trace.headline)
 
 
 def mimebundle(

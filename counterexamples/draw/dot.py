@@ -56,7 +56,7 @@ def dot(trace: Trace, frame: int, *, font: str = FONT) -> str:
     graph = _graph(font, rankdir="TB", nodesep="0.2", ranksep="0.35")
     ports = _ports(shown)
     graph.node("cluster", f"<{_page(shown, ports)}>")
-    for i, claim in enumerate(shown.claims if _few(shown.claims) else ()):
+    for i, claim in enumerate(shown.claims if _edged(shown) else ()):
         name = f"claim{i}"
         graph.node(name, f"<{_lone(_card(claim, 'claim', _NARROW))}>")
         held = [ports[key] for key in claim.holders if key in ports]
@@ -131,7 +131,7 @@ def _page(shown: Scene, ports: dict[str, str], *, depth: int = 0) -> str:
         rows.append(inner(table(lanes, CELLSPACING=4), ALIGN="LEFT"))
     if shown.domains:
         rows.append(inner(_machines(shown, ports), ALIGN="LEFT"))
-    if shown.claims and not (headed and _few(shown.claims)):
+    if shown.claims and not (headed and _edged(shown)):
         across = 3 if headed else 1
         claims = [[_card(claim, "claim", columns) for claim in row] for row in _rows(shown.claims, across)]
         rows.append(inner(table(claims, CELLSPACING=3), ALIGN="LEFT"))
@@ -142,9 +142,17 @@ def _page(shown: Scene, ports: dict[str, str], *, depth: int = 0) -> str:
     return table([[row] for row in rows], CELLSPACING=5)
 
 
-def _few(claims: Sequence[Card]) -> bool:
-    """Whether the claims can stand by themselves, with edges to their holders, and still be read."""
-    return len(claims) <= _EDGED
+def _edged(shown: Scene) -> bool:
+    """Whether claims can stand below the nodes with edges to their holders, and no edge crosses a text."""
+    waiting = {chip.key for lane in shown.lanes for chip in lane.chips}
+    across, per_row = _grid(shown)
+    return (
+        len(shown.claims) <= _EDGED
+        and not any(key in waiting for claim in shown.claims for key in claim.holders)
+        and len(shown.machines) <= across
+        and len(shown.domains) <= per_row
+        and all(len(machine.chips) <= 2 and not machine.more for machine in shown.machines)
+    )
 
 
 def _headline(shown: Scene) -> list[Line]:
@@ -207,10 +215,16 @@ def _more(count: int) -> list[list[str]]:
 
 
 def _machines(shown: Scene, ports: dict[str, str]) -> str:
-    across = 3 if len(shown.machines) > 2 else 2
+    across, per_row = _grid(shown)
     boxes = [_domain(domain, ports, across) for domain in shown.domains]
-    per_row = max(1, across // max(min(len(domain.machines), across) for domain in shown.domains))
     return table(_rows(boxes, per_row), CELLSPACING=4)
+
+
+def _grid(shown: Scene) -> tuple[int, int]:
+    """How many nodes of one domain, and how many domains, stand side by side."""
+    across = 3 if len(shown.machines) > 2 else 2
+    widest = max((min(len(domain.machines), across) for domain in shown.domains), default=1)
+    return across, max(1, across // widest)
 
 
 def _domain(domain: Domain, ports: dict[str, str], across: int) -> str:

@@ -20,10 +20,11 @@ from gangproof.counterexamples.draw.scene import (
     Scene,
     Tag,
 )
-from gangproof.counterexamples.explain import caption, clause_label, moment, sentence
+from gangproof.counterexamples.explain import because, caption, clause_label, moment, sentence
 from gangproof.counterexamples.names import amounts, bare, clean, clip, short
 from gangproof.counterexamples.trace import (
     ClaimView,
+    Event,
     Frame,
     GroupView,
     NodeView,
@@ -72,7 +73,7 @@ def scene(trace: Trace, index: int) -> Scene:
         index=index,
         title=clip(trace.headline, _SENTENCE),
         moment=moment(trace, index),
-        event=clip(sentence(trace.events[index - 1]), _SENTENCE) if index else "",
+        event=_event(trace.events[index - 1]) if index else "",
         after=clip(_after(trace), _PARAGRAPH) if last else "",
         facts=tuple(
             f"{clip(label, _WORD)} {clip(str(value), _WORD)}" for label, value in trace.numbers[:_CARDS]
@@ -261,6 +262,11 @@ def _room(places: int) -> int:
 
 def _tooltip(phrases: Iterable[str]) -> str:
     return clip(", ".join(filter(None, phrases)), _SENTENCE)
+
+
+def _event(event: Event) -> str:
+    cause = because(event)
+    return clip(sentence(event), _SENTENCE) + (f" ({cause})" if cause else "")
 
 
 def _after(trace: Trace) -> str:

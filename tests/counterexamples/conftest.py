@@ -17,6 +17,11 @@ def zones() -> Trace:
 
 
 @pytest.fixture
+def sharing() -> Trace:
+    return handmade_traces.sharing()
+
+
+@pytest.fixture
 def deadlock() -> Trace:
     return handmade_traces.deadlock()
 

@@ -58,7 +58,7 @@ def _half(p1: PodState, p2: PodState, n2_used: int, *, condition: str | None, no
     )
 
 
-NAMES = ("half_a_gang", "zones", "deadlock", "hostile", "crowd", "witness")
+NAMES = ("half_a_gang", "zones", "sharing", "deadlock", "hostile", "crowd", "witness")
 
 
 def half_a_gang() -> Trace:
@@ -178,6 +178,27 @@ def zones() -> Trace:
         involved=("default/t-3",),
         frames=(frame1, frame2),
         events=(Event("places t-3 on b1 and evicts the batch pods for t-2", "scheduler", ("PLACE-06",)),),
+    )
+
+
+def sharing() -> Trace:
+    """Two bound pods that share one claim, of which the second holds another."""
+    return Trace(
+        title="a claim is reserved for a group that holds none",
+        property_id="INV-27",
+        frames=(
+            Frame(
+                nodes=(NodeView("n1", (("gpu", 2),), (("gpu", 2),)),),
+                pods=tuple(PodView(f"default/p{i}", PodState.BOUND, "default/pg1", "n1") for i in (1, 2)),
+                groups=(GroupView("default/pg1", "gang 2"),),
+                claims=(
+                    ClaimView("default/c1", "n1", ("podgroup/pg1",), ("default/p1", "default/p2")),
+                    ClaimView("default/c2", "n1", ("pod/p2",), ("default/p2",)),
+                ),
+            ),
+        ),
+        clause="c1 is held by p1 and p2",
+        involved=("default/c1",),
     )
 
 

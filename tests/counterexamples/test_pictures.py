@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gangproof.counterexamples import Event, Frame, NodeView, PodState, PodView, Trace, draw
+from gangproof.counterexamples import picture as several
 
 GOLDEN = Path(__file__).with_name("golden")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -114,8 +115,8 @@ def test_a_promise_is_dashed(half_a_gang: Trace) -> None:
 def test_what_broke_is_marked_in_the_last_frame_only(half_a_gang: Trace) -> None:
     lines = words(picture(half_a_gang, 3))
     assert "! A p2" in lines and "A p1" in lines
-    assert lines[2].startswith("broken  pg1 is started")
-    assert lines[3] == "bound 1 · promised 0 · owed 0 · minimum 2"
+    broken = next(i for i, line in enumerate(lines) if line.startswith("broken  pg1 is started"))
+    assert lines[broken + 1] == "bound 1 · promised 0 · owed 0 · minimum 2"
     assert not any(line.startswith(("!", "broken")) for line in words(picture(half_a_gang, 2)))
 
 
@@ -150,9 +151,14 @@ def test_occupancy_is_drawn_and_told(zones: Trace) -> None:
     assert len(halves) == 4, "cpu 2/4 and gpu 1/2 are half full: a used and a free half each"
 
 
-def test_claims_have_edges_to_their_holders(zones: Trace) -> None:
-    root = ElementTree.fromstring(picture(zones, 1))
-    assert len(root.findall(f".//{SVG}ellipse")) == 2
+def test_claims_have_edges_to_their_holders(sharing: Trace) -> None:
+    root = ElementTree.fromstring(picture(sharing, 0))
+    assert len(root.findall(f".//{SVG}ellipse")) == 3
+    assert {"held by p1, p2", "held by p2"} <= set(words(picture(sharing, 0)))
+
+
+def test_where_edges_would_cross_texts_a_claim_only_names_its_holders(zones: Trace) -> None:
+    assert not ElementTree.fromstring(picture(zones, 1)).findall(f".//{SVG}ellipse")
     assert "held by t-0, t-1" in words(picture(zones, 1))
 
 
@@ -249,6 +255,13 @@ def test_formats_are_named_in_the_error(half_a_gang: Trace) -> None:
         draw(half_a_gang, "gif")
     with pytest.raises(ValueError, match="'html' holds the whole trace, not frame 1"):
         draw(half_a_gang, "html", 1)
+
+
+def test_any_frames_stand_side_by_side(half_a_gang: Trace) -> None:
+    lines = words(several(half_a_gang, 1, 2, 3))
+    moments = [line for line in lines if re.fullmatch("step . of 3", line)]
+    assert moments == ["step 1 of 3", "step 2 of 3", "step 3 of 3"]
+    assert several(half_a_gang) == several(half_a_gang, 0, 2, 3)
 
 
 def test_png_is_a_png(half_a_gang: Trace) -> None:
