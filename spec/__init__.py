@@ -1,7 +1,8 @@
 """The contract: the KEP's rules as formulas, proved for every cluster size and judging concrete states.
 
-Read `state` (what is spoken of), then `surroundings`, `cycle`, `preemption` and `claims` (what may happen), then
-`invariants` (what is promised). `prove` proves it, `judge` and `explain_step` hold a concrete world against it.
+Read `state` (what is spoken of), then `surroundings`, `cycle`, `preemption` and `claims` (what may happen),
+then `invariants` (what is promised). `prove` proves it, `judge` and `explain_step` hold a concrete world
+against it.
 """
 
 from gangproof.spec.catalogue import ACTIONS, CONTRACT
@@ -21,8 +22,9 @@ from gangproof.spec.contract import (
     invariant,
     load,
 )
+from gangproof.spec.export import smtlib
 from gangproof.spec.invariants import INVARIANTS
-from gangproof.spec.judge import (
+from gangproof.spec.judging import (
     Broken,
     Refusal,
     apply,
@@ -32,8 +34,7 @@ from gangproof.spec.judge import (
     judge_step,
     miscounted,
 )
-from gangproof.spec.prove import Obligation, obligations, prove
-from gangproof.spec.smtlib import smtlib
+from gangproof.spec.proofs import Obligation, obligations, prove
 from gangproof.spec.state import COUNTERS, SYMBOLS, State
 from gangproof.spec.structure import Structure
 from gangproof.spec.terms import Becomes, Clause, Sum, Symbol, becomes, clause, every, some

@@ -1,8 +1,9 @@
 """From a formula to Python: the Z3 expressions of the contract, turned into functions of concrete states.
 
-Quantifiers become loops. A loop runs over the smallest set that the sentence itself offers: "whenever p is assumed"
-loops over the assumed pods, "p assumed now and not before" over the difference of two sets, "whose node is n" over
-nothing at all. What is generated is plain source text, one small function for each clause, sum and change.
+Quantifiers become loops. A loop runs over the smallest set that the sentence itself offers: "whenever p is
+assumed" loops over the assumed pods, "p assumed now and not before" over the difference of two sets, "whose
+node is n" over nothing at all. What is generated is plain source text, one small function for each clause,
+sum and change.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gangproof.spec.state import COUNTERS
 from gangproof.spec.terms import NOBODY, Becomes, Clause, Sum, Term, is_variable
 
 Function = Callable[..., Any]
-"""A compiled function of `(now, then, args, U)`: values before and after, arguments by name, and the universe."""
+"""Compiled, of `(now, then, args, U)`: values before and after, arguments by name, the universe."""
 
 _INFIX = {
     z3.Z3_OP_EQ: "==",

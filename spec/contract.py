@@ -1,8 +1,8 @@
 """What a contract consists of: actions, invariants, and the decorators that turn a function into one.
 
-An action says *when* it may happen (named clauses over the state before) and what each symbol *becomes*; whatever
-it does not name stays. An invariant speaks of one state, or of the state before and the state after a step. Both
-are written as one function each, whose docstring is the claim, and are frozen values afterwards.
+An action says *when* it may happen (named clauses over the state before) and what each symbol *becomes*;
+whatever it does not name stays. An invariant speaks of one state, or of the state before and the state after
+a step. Both are written as one function each, whose docstring is the claim, and are frozen values afterwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import z3
 from attrs import evolve, field, frozen
 
 from gangproof.spec.state import COUNTERS, SYMBOLS, State
-from gangproof.spec.terms import Becomes, Bool, Clause, Sum, Symbol, Term
+from gangproof.spec.terms import And, Becomes, Bool, Clause, Sum, Symbol, Term
 
 Kind = Literal["state", "step"]
 
@@ -27,8 +27,8 @@ Kind = Literal["state", "step"]
 class Param:
     """What an action is about: a thing, a number, a set of things or a map.
 
-    `chosen` names the symbol whose value *after* the step is meant, at the things that the parameters `at` name;
-    such an argument need not be given with a concrete step, it is read off.
+    `chosen` names the symbol whose value *after* the step is meant, at the things that the parameters `at`
+    name; such an argument need not be given with a concrete step, it is read off.
     """
 
     name: str
@@ -55,13 +55,13 @@ def a_map(*args_and_result: z3.SortRef) -> Param:
 
 
 def chosen(symbol: Symbol, *at: str) -> Param:
-    """A parameter that is the value of `symbol` after the step, at the things named by the parameters `at`."""
+    """A parameter that is the value of `symbol` after the step, at the things that parameters name."""
     return Param("", symbol.args[len(at) :], symbol.result, symbol.name, at)
 
 
 @frozen(eq=False)
 class Step:
-    """What an action's function returns: when it may happen, what becomes of what, and the sums that it uses."""
+    """What an action's function returns: when it may happen, what becomes of what, and its sums."""
 
     when: tuple[Clause, ...] = field(converter=tuple[Clause, ...])
     then: tuple[Becomes, ...] = field(converter=tuple[Becomes, ...])
@@ -99,7 +99,7 @@ class Action:
         return frozenset(change.symbol for change in self.update)
 
     def without(self, words: str) -> Action:
-        """The same action without the clause of its guard that is called `words`; KeyError if there is none."""
+        """The same action without the clause of its guard called `words`; KeyError if there is none."""
         kept = tuple(clause for clause in self.guard if clause.words != words)
         if len(kept) == len(self.guard):
             raise KeyError(f"{self.name} has no clause {words!r}")
@@ -127,7 +127,7 @@ class Action:
 
 
 def action(rules: str, **params: z3.SortRef | Param) -> Callable[[Callable[..., Step]], Action]:
-    """Make an action of a function of the state and of the parameters; its docstring's first line is the claim.
+    """Make an action of a function of the state and the parameters; its docstring is the claim.
 
     A parameter is a sort (a thing or a number), or `a_set`, `a_map`, `chosen`.
     """
@@ -149,7 +149,7 @@ Call = tuple[str, dict[str, Any]]
 
 @frozen(eq=False)
 class Witness:
-    """The interesting case of an invariant: a story from the empty cluster, after whose last step `shows` holds."""
+    """The interesting case: a story from the empty cluster, after whose last step `shows` holds."""
 
     words: str
     story: tuple[Call, ...]
@@ -180,7 +180,7 @@ class Invariant:
     @property
     def formula(self) -> Term:
         """The invariant as one closed Z3 formula."""
-        return z3.And(*(clause.formula for clause in self.clauses))
+        return And(*(clause.formula for clause in self.clauses))
 
     def __str__(self) -> str:
         return f"{self.id} {self.name}: {self.claim}"
@@ -189,7 +189,7 @@ class Invariant:
 def invariant(
     identity: str, rules: str, *, witness: Witness, mutant: Mutant
 ) -> Callable[[Callable[..., Iterable[Clause]]], Invariant]:
-    """Make an invariant of a function of one state (`now`) or of two (`now, then`); its docstring is the claim."""
+    """Make an invariant of a function of one state (`now`) or of two (`now, then`); the docstring claims."""
 
     def make(build: Callable[..., Iterable[Clause]]) -> Invariant:
         states = (State(), State(primed=True))[: len(inspect.signature(build).parameters)]
@@ -216,7 +216,7 @@ def _claim(build: Callable[..., object]) -> str:
 
 @frozen(eq=False)
 class Contract:
-    """Symbols, actions and invariants; every function of this room takes one and means `CONTRACT` by default."""
+    """Symbols, actions, invariants; every function of this room takes one, by default `CONTRACT`."""
 
     symbols: tuple[Symbol, ...]
     actions: tuple[Action, ...]

@@ -1,8 +1,10 @@
-"""Counterexamples to induction that a person can read: the smallest world, the fewest facts, before and after.
+"""Counterexamples to induction that a person can read: the smallest world, the fewest facts, before and
+after.
 
-The solver answers for every size at once, and its models are of no use to a reader. So the same question is asked
-again in small worlds where all sums are added up, and of the state that is found as much as possible is set back to
-nothing. What is left is run by the compiled action and judged by the compiled promise, which must agree.
+The solver answers for every size at once, and its models are of no use to a reader. So the same question is
+asked again in small worlds where all sums are added up, and of the state that is found as much as possible is
+set back to nothing. What is left is run by the compiled action and judged by the compiled promise, which must
+agree.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from attrs import frozen
 
 from gangproof.spec.contract import SIGNATURE, Action, Contract, Invariant
 from gangproof.spec.finite import SCOPES, World, small_world
-from gangproof.spec.judge import Broken, Refusal, apply, judge, judge_step
+from gangproof.spec.judging import Broken, Refusal, apply, judge, judge_step
 from gangproof.spec.structure import Structure
 from gangproof.spec.terms import Not, Symbol, Term
 from gangproof.spec.transition import after, over_two_states, symbols_in
@@ -44,7 +46,7 @@ def smallest(contract: Contract, action: Action, invariant: Invariant) -> Counte
     return None
 
 
-def _sparse(world: World, action: Action, solver: Any) -> z3.ModelRef:
+def _sparse(world: World, action: Action, solver: Any) -> Term:
     """A model in which as little as possible differs from the defaults; the solver keeps what was decided."""
     model = solver.model()
     for place, default in _places(world, action):
@@ -68,9 +70,9 @@ def _places(world: World, action: Action) -> list[tuple[Term, Term]]:
     return places
 
 
-def _read(world: World, action: Action, invariant: Invariant, model: z3.ModelRef) -> Counterexample:
+def _read(world: World, action: Action, invariant: Invariant, model: Term) -> Counterexample:
     before = world.structure(model)
-    args = {param.name: world.table(model, param.term, param) for param in action.params}
+    args = {param.name: world.table(model, param.term, param.args) for param in action.params}
     changed = world.contract.with_action(action)
     came = apply(before, action.name, args, changed)
     if isinstance(came, Refusal):
@@ -111,16 +113,14 @@ def _rows(symbol: Symbol, found: Counterexample) -> list[tuple[str, str, str]]:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
+    kind: type[object] = type(value)
+    if kind is bool:
         return "yes" if value else "no"
-    if isinstance(value, (set, frozenset)):
+    if kind is frozenset:
         return "{" + ", ".join(sorted(map(_text, value))) + "}"
-    if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{_text(k)}: {_text(v)}" for k, v in sorted(value.items()) if v not in ("", 0))
-            + "}"
-        )
-    if isinstance(value, tuple):
+    if kind is dict:
+        entries = (f"{_text(key)}: {_text(entry)}" for key, entry in sorted(value.items()) if entry != "")
+        return "{" + ", ".join(entries) + "}"
+    if kind is tuple:
         return "/".join(value)
-    return str(value) if value != "" else "nobody"
+    return "nobody" if value == "" else str(value)

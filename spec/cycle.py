@@ -1,7 +1,9 @@
-"""The scheduler's own doing, in the order of a member's life: gate, queue, cycle, decision, binding, condition.
+"""The scheduler's own doing, in the order of a member's life: gate, queue, cycle, decision, binding,
+condition.
 
-The contract decides once: `decide` promises a place to a set of members in one step, and `bind` and `lose` follow
-one member at a time. What a real scheduler does in between (assume, reserve, count, undo) is not seen here.
+The contract decides once: `decide` promises a place to a set of members in one step, and `bind` and `lose`
+follow one member at a time. What a real scheduler does in between (assume, reserve, count, undo) is not seen
+here.
 """
 
 from __future__ import annotations
@@ -283,7 +285,7 @@ def lose(now: State, pod: Term, active: Term, backoff: Term, pool: Term) -> Step
 
 @action("CYCLE-50 CYCLE-52 CYCLE-56", g=Group, decided=Bool)
 def write_condition(now: State, g: Term, decided: Term) -> Step:
-    """The scheduler writes PodGroupScheduled: True after a decision, False otherwise, and never False over True."""
+    """The scheduler writes PodGroupScheduled: True after a decision, never False over True."""
     return Step(
         when=[
             clause("the group is there", now.group_exists(g)),

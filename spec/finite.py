@@ -12,11 +12,11 @@ from itertools import product
 from typing import Any
 
 import z3
-from attrs import field, frozen
+from attrs import frozen
 
 from gangproof.spec.contract import Action, Contract
 from gangproof.spec.structure import Structure
-from gangproof.spec.terms import NOBODY, And, Clause, If, Not, Or, Sum, Symbol, Term
+from gangproof.spec.terms import NOBODY, And, Clause, If, Not, Or, Sum, Term
 from gangproof.spec.transition import after, primed
 
 _z3: Any = z3
@@ -37,7 +37,6 @@ class World:
 
     contract: Contract
     scope: Mapping[str, int]
-    _expanded: dict[int, tuple[Term, Term]] = field(factory=dict, init=False, repr=False)
 
     @cached_property
     def universe(self) -> dict[str, tuple[str, ...]]:
@@ -60,25 +59,16 @@ class World:
 
     def expand(self, term: Term) -> Term:
         """The term with each quantifier written out over the things."""
-        known = self._expanded.get(term.get_id())
-        if known is not None:
-            return known[1]
-        if z3.is_quantifier(term):
-            sorts = [term.var_sort(i) for i in range(term.num_vars())]
-            parts = [
-                self.expand(_z3.substitute_vars(term.body(), *reversed(things)))
-                for things in self.tuples(sorts)
-            ]
-            result = And(*parts) if term.is_forall() else Or(*parts)
-        elif z3.is_app(term) and term.num_args():
-            children = term.children()
-            new = [self.expand(child) for child in children]
-            same = all(a.eq(b) for a, b in zip(children, new, strict=True))
-            result = term if same else _rebuilt(term, new)
-        else:
-            result = term
-        self._expanded[term.get_id()] = (term, result)
-        return result
+        if not _quantified(term):
+            return term
+        if not z3.is_quantifier(term):
+            return _rebuilt(term, [self.expand(child) for child in term.children()])
+        sorts = [term.var_sort(i) for i in range(term.num_vars())]
+        body, flat = term.body(), not _quantified(term.body())
+        parts = [_z3.substitute_vars(body, *reversed(things)) for things in self.tuples(sorts)]
+        if not flat:
+            parts = [self.expand(part) for part in parts]
+        return And(*parts) if term.is_forall() else Or(*parts)
 
     def clause(self, clause: Clause) -> Term:
         """A clause, written out."""
@@ -90,12 +80,8 @@ class World:
         if sum_.counts:
             one = If(one, 1, 0)
         pairs = list(zip(sum_.index, index, strict=True))
-        return _z3.Sum(
-            [
-                self.expand(z3.substitute(one, (sum_.over, thing), *pairs))
-                for thing in self.things[str(sum_.over.sort())]
-            ]
-        )
+        things = self.things[str(sum_.over.sort())]
+        return _z3.Sum([z3.substitute(one, (sum_.over, thing), *pairs) for thing in things])
 
     def counted(self, sums: Iterable[Sum]) -> list[Term]:
         """Each sum is what it adds up to."""
@@ -133,17 +119,19 @@ class World:
                 if any(thing is NOBODY[str(sort)] for thing, sort in zip(things, args, strict=True)):
                     yield function(*things) == default
 
+    @cached_property
+    def _promised(self) -> list[Term]:
+        """The state invariants hold, and the counters count."""
+        clauses = [c for i in self.contract.invariants if i.kind == "state" for c in i.clauses]
+        return [*map(self.clause, clauses), *self.counted(self.contract.counters)]
+
     def before(self, action: Action) -> list[Term]:
         """A state in which the state invariants hold and the action may happen, with all sums right."""
-        clauses = [c for i in self.contract.invariants if i.kind == "state" for c in i.clauses]
-        return [
-            *self.closed(action),
-            *(self.clause(clause) for clause in (*clauses, *action.guard)),
-            *self.counted((*self.contract.counters, *action.sums)),
-        ]
+        guard = map(self.clause, action.guard)
+        return [*self.closed(action), *self._promised, *guard, *self.counted(action.sums)]
 
     def miscount(self, action: Action, counter: Sum) -> Term:
-        """After the action the counter is not what it should count, or a fact about the action's sums fails."""
+        """After the action the counter is not what it should count."""
         wrong: list[Term] = []
         body = primed(counter.body)
         for index in self.tuples(variable.sort() for variable in counter.index):
@@ -159,34 +147,31 @@ class World:
         facts = [self.clause(c) for s in (*self.contract.counters, *action.sums) for c in s.axioms()]
         return Not(And(*facts))
 
-    def structure(self, model: z3.ModelRef) -> Structure:
+    def structure(self, model: Term) -> Structure:
         """The state of a model."""
-        values = {
-            symbol.name: self.table(model, symbol.function(), symbol) for symbol in self.contract.symbols
-        }
+        values = {s.name: self.table(model, s.function(), s.args) for s in self.contract.symbols}
         return Structure.of(self.universe, values)
 
-    def table(self, model: z3.ModelRef, function: Term, shape: Symbol | Any) -> Any:
+    def table(self, model: Term, function: Term, args: tuple[z3.SortRef, ...]) -> Any:
         """The value of a symbol or a parameter in a model, as `Structure` keeps it."""
-        if not shape.args:
+        if not args:
             return self._read(model, function() if isinstance(function, z3.FuncDeclRef) else function)
-        keys = [*product(*(self.universe[str(sort)] for sort in shape.args))]
-        terms = self.tuples(shape.args)
-        entries = {
-            key if len(key) > 1 else key[0]: self._read(model, function(*things))
-            for key, things in zip(keys, terms, strict=True)
+        names = product(*(self.universe[str(sort)] for sort in args))
+        entries: dict[Any, Any] = {
+            key[0] if len(key) == 1 else key: self._read(model, function(*things))
+            for key, things in zip(names, self.tuples(args), strict=True)
         }
-        if z3.is_bool(function(*terms[0])):
+        if function.range() == z3.BoolSort():
             return frozenset(key for key, holds in entries.items() if holds)
         return entries
 
-    def _read(self, model: z3.ModelRef, term: Term) -> Any:
+    def _read(self, model: Term, term: Term) -> bool | int | str:
+        value: Term = model.eval(term, model_completion=True)
         if z3.is_bool(term):
-            return z3.is_true(model.eval(term, model_completion=True))
+            return z3.is_true(value)
         if z3.is_int(term):
-            return model.eval(term, model_completion=True).as_long()
+            return int(value.as_long())
         sort = str(term.sort())
-        value = model.eval(term, model_completion=True)
         for name, thing in zip(self.universe[sort], self.things[sort], strict=True):
             if model.eval(thing, model_completion=True).eq(value):
                 return name
@@ -197,6 +182,20 @@ class World:
 def small_world(contract: Contract, size: int) -> World:
     """The contract in one of `SCOPES`."""
     return World(contract, SCOPES[size])
+
+
+def _quantified(term: Term) -> bool:
+    """Whether there is a quantifier in the term."""
+    seen: set[int] = set()
+    stack = [term]
+    while stack:
+        part = stack.pop()
+        if z3.is_quantifier(part):
+            return True
+        if part.get_id() not in seen:
+            seen.add(part.get_id())
+            stack.extend(part.children())
+    return False
 
 
 def _rebuilt(term: Term, children: list[Term]) -> Term:

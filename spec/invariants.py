@@ -1,8 +1,8 @@
-"""The promises, in the order of SEMANTICS section 12: each one sentence, the same sentence as a formula, and its proof's
-two controls, a witness that the interesting case can be reached and a mutant that must break it.
+"""The promises, in the order of SEMANTICS section 12: each one sentence, the same sentence as a formula, and
+its proof's two controls, a witness that the interesting case can be reached and a mutant that must break it.
 
-A state invariant holds of every reachable state and is inductive together with the others; a step invariant relates the
-state before a step to the state after it. Variables that are left free mean *for every*.
+A state invariant holds of every reachable state and is inductive together with the others; a step invariant
+relates the state before a step to the state after it. Variables that are left free mean *for every*.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def same(now: State, then: State, *names: str) -> Iterator[tuple[str, Term]]:
 
 @invariant("INV-01", "CYCLE-26 CYCLE-27", witness=witnesses.exact_fit, mutant=mutants.bind_below_minimum)
 def all_or_nothing_decision(now: State, then: State) -> Iterable[Clause]:
-    """A decision keeps no member of a gang, or so many that with those placed and done before the minimum is met."""
+    """A decision keeps no member of a gang, or with those placed and done before at least its minimum."""
     group = now.group(p)
     kept = then.placed(group) - now.placed(group)
     yield clause(
@@ -73,7 +73,7 @@ def all_or_nothing_decision(now: State, then: State) -> Iterable[Clause]:
 
 @invariant("INV-02", "GANG-09 GANG-10", witness=witnesses.late_member, mutant=mutants.leaving_members_count)
 def all_or_nothing_release(now: State, then: State) -> Iterable[Clause]:
-    """When a member of a gang passes Permit, at least the minimum of its members is placed or done, it included."""
+    """When a gang's member passes Permit, at least the minimum is placed or done, it included."""
     group = then.group(p)
     yield clause(
         "the minimum is met when a member is let through",
@@ -182,7 +182,7 @@ def frame_of_the_simulation(now: State, then: State) -> Iterable[Clause]:
     "INV-08", "QUEUE-07 QUEUE-22 BIND-10", witness=witnesses.deleted_in_backoff, mutant=mutants.lost_on_return
 )
 def one_place(now: State) -> Iterable[Clause]:
-    """A pod that this scheduler has to place is in exactly one of the queue's places, in flight, or promised."""
+    """A pod that this scheduler has to place is in exactly one place: queued, in flight, or promised."""
     places = {
         "active": now.active(p),
         "backoff": now.backoff(p),
@@ -270,7 +270,7 @@ def victims_weaker(now: State, then: State) -> Iterable[Clause]:
 
 @invariant("INV-17", "PREEMPT-20 PREEMPT-27", witness=witnesses.whole_unit, mutant=mutants.part_of_a_unit)
 def disruption_atomicity(now: State, then: State) -> Iterable[Clause]:
-    """Of a group with disruptionMode PodGroup, a preemption decision names all pods that are on nodes, or none."""
+    """Of a group with disruptionMode PodGroup, a decision to preempt names all pods on nodes, or none."""
     yield clause(
         "the victim's siblings on nodes go with it",
         Or(then.victim(w, g), now.terminating(w)),
@@ -321,7 +321,7 @@ def topology(now: State, then: State) -> Iterable[Clause]:
     "INV-27", "CLAIM-22 CLAIM-26", witness=witnesses.two_members_one_entry, mutant=mutants.bound_unreserved
 )
 def reservation(now: State) -> Iterable[Clause]:
-    """reservedFor has at most 256 entries, none without an allocation, and one for each bound user or its group."""
+    """reservedFor has at most 256 entries, needs an allocation, and names each bound user or its group."""
     yield clause(
         "reservedFor has at most 256 entries",
         now.pod_entries(c) + now.group_entries(c) <= RESERVED_FOR_MAX,
@@ -340,7 +340,7 @@ def reservation(now: State) -> Iterable[Clause]:
     "INV-28", "CLAIM-27 CLAIM-28 CLAIM-30", witness=witnesses.last_member_ends, mutant=mutants.released_early
 )
 def no_early_release(now: State, then: State) -> Iterable[Clause]:
-    """A group's entry leaves reservedFor only if the PodGroup is gone, or no member is promised or on a node."""
+    """A group's entry leaves reservedFor only if the PodGroup is gone, or nobody of it holds a place."""
     yield clause(
         "no member holds the claim when its group's entry goes",
         Not(now.on_node(p)),

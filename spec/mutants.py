@@ -1,7 +1,7 @@
 """Broken variants of actions, one for each promise: if the proof did not notice them, it would prove nothing.
 
-Most drop one clause of a guard. That is also the experiment that an author of the rules makes: change one sentence,
-and see which promise breaks and how.
+Most drop one clause of a guard. That is also the experiment that an author of the rules makes: change one
+sentence, and see which promise breaks and how.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Preemption: one decision names whole units of weaker victims, and the round that it opens waits for them.
 
-The eviction calls themselves are `delete_pod` for a pod that runs and `send_back` for one that is only promised.
+The eviction calls themselves are `delete_pod` for a pod that runs and `send_back` for one that is only
+promised.
 """
 
 from __future__ import annotations

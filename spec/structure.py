@@ -1,7 +1,7 @@
 """A concrete state: what each symbol is in one world, as plain sets, dicts and truth values.
 
-The formulas are compiled to Python over these values (see `compile`), so that the same sentence that is proved for
-every cluster also judges the one at hand.
+The formulas are compiled to Python over these values (see `compile`), so that the same sentence that is
+proved for every cluster also judges the one at hand.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Universe = Mapping[str, tuple[str, ...]]
 """The things of each sort, by the sort's name; none of them is the empty text, which stands for nobody."""
 
 Value = Any
-"""A bool (no arguments), a set (a relation), or a dict (a function); tuples where there are several arguments."""
+"""A bool (no arguments), a set (a relation) or a dict (a function), with tuples for several arguments."""
 
 
 @frozen(eq=False, slots=True)
 class Structure:
     """One state: the things that there are, and for each symbol its value.
 
-    `values` has an entry for every symbol. A relation is a set of names, or of tuples of names if it has several
-    arguments; a function is a dict without the entries that have the default (0 or `""`). Whatever a value
-    mentions has to be in the universe. Values are shared between states and are never changed.
+    `values` has an entry for every symbol. A relation is a set of names, or of tuples of names if it has
+    several arguments; a function is a dict without the entries that have the default (0 or `""`). Whatever a
+    value mentions has to be in the universe. Values are shared between states and are never changed.
     """
 
     universe: Universe
@@ -89,6 +89,8 @@ def _empty(symbol: Symbol) -> Value:
 
 
 def _normal(symbol: Symbol, value: Value) -> Value:
-    if isinstance(value, Mapping):
-        return {key: entry for key, entry in value.items() if entry != symbol.default}
-    return value if isinstance(value, bool) else frozenset(value)
+    if not symbol.args:
+        return value
+    if symbol.default is False:
+        return frozenset(value)
+    return {key: entry for key, entry in value.items() if entry != symbol.default}

@@ -1,8 +1,8 @@
 """What happens to the objects without the scheduler's doing: users, kubelets, nodes, other schedulers.
 
-Nothing here is a promise; these are the actions that every promise has to survive. `delete_pod` is the request that
-sets the deletion timestamp, whoever makes it (an eviction call does the same); `remove_pod` is the end of the
-object.
+Nothing here is a promise; these are the actions that every promise has to survive. `delete_pod` is the
+request that sets the deletion timestamp, whoever makes it (an eviction call does the same); `remove_pod` is
+the end of the object.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def remove_group(now: State, g: Term) -> Step:
 def create_pod(
     now: State, pod: Term, group: Term, ours: Term, priority: Term, request: Term, uses: Term
 ) -> Step:
-    """A pod appears; if it asks for this scheduler it stands in the pool, from where it may enter the queue."""
+    """A pod appears; if it asks for this scheduler it stands in the pool, and may enter the queue."""
     return Step(
         when=[
             clause("the pod is new", Not(now.pod_exists(pod))),
@@ -188,7 +188,7 @@ def refer(now: State, pod: Term, uses: Term) -> Step:
 
 @action("ACT-03 ACT-22 QUEUE-28 BIND-10", pod=Pod)
 def delete_pod(now: State, pod: Term) -> Step:
-    """Somebody asks for the pod's deletion: it leaves sets and queue at once, and its node only when it ends."""
+    """Somebody deletes the pod: it leaves sets and queue at once, and its node only when it ends."""
     return Step(
         when=[
             clause("the pod is there", now.pod_exists(pod)),

@@ -9,6 +9,7 @@ after it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, TypeAlias, overload
 
 import z3
@@ -79,7 +80,7 @@ class Symbol:
         """The Z3 function of this symbol, before a step or (`primed`) after it."""
         return z3.Function(self.name + "'" * primed, *self.args, self.result)
 
-    @property
+    @cached_property
     def default(self) -> bool | int | str:
         """The value where nothing else is said: False, 0 or `""`."""
         if self.result == Bool:

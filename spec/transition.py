@@ -1,6 +1,7 @@
 """What a formula says about the state after an action: the primed symbols replaced by what they become.
 
-Nothing but substitution happens here, so an obligation speaks of the state before the step and of the parameters only.
+Nothing but substitution happens here, so an obligation speaks of the state before the step and of the
+parameters only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Stories that reach the interesting case of each promise, from a cluster in which there is nothing.
 
-A promise about something that never happens would be worth nothing. Each story is a short run of the contract's own
-actions on a small cluster; it is run, not only believed (see `prove`).
+A promise about something that never happens would be worth nothing. Each story is a short run of the
+contract's own actions on a small cluster; it is run, not only believed (see `prove`).
 """
 
 from __future__ import annotations

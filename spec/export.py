@@ -6,7 +6,7 @@ from typing import Any
 
 import z3
 
-from gangproof.spec.prove import Obligation
+from gangproof.spec.proofs import Obligation
 
 
 def smtlib(obligation: Obligation) -> str:

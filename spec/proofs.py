@@ -1,8 +1,8 @@
 """The proofs: every promise by every action, for every number of pods, nodes, groups and claims.
 
-A state invariant holds at the start, and after each action if all held before; a step invariant holds of each action
-that starts where the state invariants hold. Beside these stand the controls: every witness is reached by running its
-story, every mutant is caught, and in small worlds every counter counts what it should.
+A state invariant holds at the start, and after each action if all held before; a step invariant holds of each
+action that starts where the state invariants hold. Beside these stand the controls: every witness is reached
+by running its story, every mutant is caught, and in small worlds every counter counts what it should.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gangproof.spec.compile import holds
 from gangproof.spec.contract import Action, Contract, Invariant
 from gangproof.spec.counterexample import shown, smallest
 from gangproof.spec.finite import small_world
-from gangproof.spec.judge import Refusal, apply, judge, judge_step
+from gangproof.spec.judging import Refusal, apply, judge, judge_step
 from gangproof.spec.structure import Structure
 from gangproof.spec.terms import Not, Term, clause
 from gangproof.spec.transition import after, initially, over_two_states, reads, stuttering, symbols_in
@@ -37,11 +37,12 @@ TIMEOUT_MS = 10_000
 class Obligation:
     """One question and its answer.
 
-    `subject` is an invariant's id, a counter's name or, for `facts`, the word itself; `action` is the name of the
-    action (empty where there is none). `trivial` says that the action changes nothing that the invariant reads, so
-    that nothing was asked of the solver. `expected` is "violated" for a mutant. `counterexample` is a small state
-    before and after the step. `reachable` is for whoever searches for that state; nobody here fills it in.
-    `assertions` are what the solver was asked: the answer is "holds" iff together they cannot be satisfied.
+    `subject` is an invariant's id, a counter's name or, for `facts`, the word itself; `action` is the name of
+    the action (empty where there is none). `trivial` says that the action changes nothing that the invariant
+    reads, so that nothing was asked of the solver. `expected` is "violated" for a mutant. `counterexample` is
+    a small state before and after the step. `reachable` is for whoever searches for that state; nobody here
+    fills it in. `assertions` are what the solver was asked: the answer is "holds" iff together they cannot be
+    satisfied.
     """
 
     question: Question
@@ -76,7 +77,8 @@ def prove(
 ) -> tuple[Obligation, ...]:
     """Discharge all obligations of the contract, or those of some invariants (ids) and actions (names).
 
-    `mutants`, `witnesses` and `counters` say whether those controls are run too. KeyError for an unknown id or name.
+    `mutants`, `witnesses` and `counters` say whether those controls are run too. KeyError for an unknown id
+    or name.
     """
     return tuple(
         obligations(

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from gangproof.spec.catalogue import CONTRACT
 from gangproof.spec.compile import Compiled, Function, breakers, holds, totals
-from gangproof.spec.contract import Action, Call, Contract, Invariant, Kind
+from gangproof.spec.contract import SIGNATURE, Action, Call, Contract, Invariant, Kind
 from gangproof.spec.structure import Structure, Universe, merged
 from gangproof.spec.terms import Clause
 
@@ -90,7 +90,8 @@ def explain_steps(
 ) -> Refusal | None:
     """Why the actions, one after the other, do not lead from `pre` to `post`; None if they do.
 
-    No call at all is a stutter. Arguments that are `chosen` may be left out if a later call does not change them.
+    No call at all is a stutter. Arguments that are `chosen` may be left out if a later call does not change
+    them.
     """
     universe = merged(pre.universe, post.universe)
     state = Structure(universe, pre.values)
@@ -196,20 +197,20 @@ def _difference(action: str, expected: Structure, post: Structure) -> Refusal | 
         found = post.values[name]
         if found == value:
             continue
-        keys = sorted(_keys(found, value), key=str)
-        for key in keys:
-            things = key if isinstance(key, tuple) else (key,)
+        for things in sorted(_arguments_of(name, found) | _arguments_of(name, value)):
             one, other = post.at(name, *things), expected.at(name, *things)
             if one != other:
                 binding = tuple((f"#{i + 1}", thing) for i, thing in enumerate(things))
                 return Refusal(action, f"{name} is otherwise", binding, str(one), str(other))
-        if isinstance(value, bool):
-            return Refusal(action, f"{name} is otherwise", (), str(found), str(value))
     return None
 
 
-def _keys(one: Any, other: Any) -> set[Any]:
-    return set() if isinstance(one, bool) else {*one, *other}
+def _arguments_of(name: str, value: Any) -> set[tuple[str, ...]]:
+    """All choices of things of which the value of a symbol says something."""
+    arity = len(SIGNATURE[name].args)
+    if arity == 0:
+        return {()}
+    return {(key,) for key in value} if arity == 1 else set(value)
 
 
 def _where(binding: Binding) -> str:
