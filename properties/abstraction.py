@@ -1,8 +1,9 @@
 """From a world of the machinery to a state of the contract: the abstraction map.
 
 This is the only place where the two meet. It looks at what is the case, never at how the machinery came to
-it: objects as they are stored, member sets and queue as the scheduler holds them, history as the ghost recorded
-it. The counters are counted afresh in every state, so the contract's sums are checked where they are used.
+it: objects as they are stored, member sets and queue as the scheduler holds them, history as the ghost
+recorded it. The counters are counted afresh in every state, so the contract's sums are checked where they
+are used.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def abstract(world: World) -> Structure:
         ),
         "Node": tuple(sorted({*world.nodes, *values["node"].values(), *world.nominations.values()})),
         "Group": tuple(sorted({*groups, *names.values(), *world.members, *world.ghost.started})),
-        "Resource": tuple(sorted({r for pod in pods.values() for r in pod.requests} | {"pods"})),
+        "Resource": tuple(sorted({r for _, r in values["request"]} | {r for _, r in values["capacity"]})),
         "Key": tuple(sorted(set(values["key"].values()))),
         "Domain": tuple(sorted(set(values["label"].values()))),
     }

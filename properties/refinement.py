@@ -7,8 +7,8 @@ allow each in turn, and together they must lead exactly to the state that the ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
@@ -77,10 +77,11 @@ def _old(pre: Structure, post: Structure, name: str) -> list[Any]:
 def _at(state: Structure, name: str, thing: str) -> dict[Any, Any] | frozenset[Any]:
     """A symbol of two arguments at its first one."""
     value: Any = state[name]
-    if isinstance(value, frozenset | set):
-        pairs: Iterable[tuple[str, str]] = value
-        return frozenset(other for one, other in pairs if one == thing)
-    return {other: entry for (one, other), entry in value.items() if one == thing}
+    if isinstance(value, dict):
+        entries = cast("dict[tuple[str, str], Any]", value)
+        return {other: entry for (one, other), entry in entries.items() if one == thing}
+    pairs = cast("frozenset[tuple[str, str]]", value)
+    return frozenset(other for one, other in pairs if one == thing)
 
 
 def _nodes(pre: Structure, post: Structure) -> Iterator[Call]:

@@ -62,6 +62,8 @@ def follow(scenario: Scenario, following: Following) -> Course:
     course = Course((Run(World(settings=settings_of(scenario))),))
     for step in scenario.steps:
         course = _step(step, course, following)
+        beyond = {name for run in course.runs for name in run.world.ghost.beyond}
+        course = evolve(course, beyond=tuple(sorted({*course.beyond, *beyond})))
         if course.stop != "exhausted" or course.failures or not course.runs:
             break
     return course
