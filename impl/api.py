@@ -61,6 +61,9 @@ def create(rules: Rules, world: World, obj: Object) -> World:
     kind = kind_of(obj)
     if lookup(world, kind, obj.key) is not None:
         raise ApiError(f"{kind}/{obj.key} already exists")
+    refused = rules.admission(world, obj)
+    if refused is not None:
+        raise ApiError(refused)
     before, world = world, evolve(world, births=world.births + 1)
     if not isinstance(obj, Node | PriorityClass):
         obj = evolve(obj, uid=world.births)

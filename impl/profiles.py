@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gangproof.impl.admission import admission
 from gangproof.impl.api import controllers
 from gangproof.impl.commit import bind, permit, submit
 from gangproof.impl.condition import condition
@@ -30,5 +31,6 @@ INTENDED = Rules(
     condition=condition,
     wake=wake,
     controllers=controllers,
+    admission=admission,
 )
 """The profile *intended*: it keeps every promise (SEMANTICS 0.5)."""

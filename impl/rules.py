@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from attrs import evolve, field, fields, frozen
 
+from gangproof.impl.gates import Object
 from gangproof.impl.objects import Condition, Pod, PodGroup
 from gangproof.impl.world import Code, Cycle, Event, Members, Result, Snapshot, World
 
@@ -102,6 +103,10 @@ class WakeStep(Protocol):
     def __call__(self, rules: Rules, world: World, event: Event) -> World: ...
 
 
+class AdmissionStep(Protocol):
+    def __call__(self, world: World, obj: Object) -> str | None: ...
+
+
 class ControllersStep(Protocol):
     def __call__(self, rules: Rules, world: World) -> World: ...
 
@@ -128,6 +133,7 @@ class Rules:
     condition: ConditionStep
     wake: WakeStep
     controllers: ControllersStep
+    admission: AdmissionStep
 
 
 Step = Callable[..., Any]
