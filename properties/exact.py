@@ -82,9 +82,9 @@ class _Kind:
     pods: tuple[str, ...]
 
     def most(self, room: _Numbers) -> int:
-        """How many fit into the room; all of them if they need nothing."""
+        """How many fit into the room, on a node where one fits; all of them if they need nothing."""
         return min(
-            (max(0, has // need) for has, need in zip(room, self.need, strict=True) if need),
+            (has // need for has, need in zip(room, self.need, strict=True) if need),
             default=len(self.pods),
         )
 

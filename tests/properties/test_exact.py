@@ -97,6 +97,12 @@ def test_a_search_cut_short_is_never_wrong(seed: int) -> None:
             assert found.at_least(k) in ("inconclusive", "yes" if best >= k else "no")
 
 
+def test_the_bound_counts_on_pods_that_need_different_things() -> None:
+    free = {"n1": {"cpu": 2, "memory": 2}}
+    requests = {"a": {"cpu": 1}, "b": {"cpu": 1}, "c": {"memory": 1}, "d": {"memory": 1}}
+    assert place(free, requests, steps=0).bound == place(free, requests).bound == 4
+
+
 def test_it_finds_what_one_pod_at_a_time_can_miss() -> None:
     """THM-03: n1 has room for 2, n2 for 1; the pod of size 1 must leave n1 to the one of size 2."""
     found = place(slots(2, 1), pods(1, 2))

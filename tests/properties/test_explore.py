@@ -246,6 +246,14 @@ def test_an_interrupt_in_a_judge_loses_nothing() -> None:
     assert found.counterexamples["below"].path.last == 5
 
 
+def test_an_interrupt_in_the_very_last_step_is_told() -> None:
+    def last(_state: int) -> None:
+        send_interrupt()
+
+    found = explore(counting(3), Questions(terminal=[last]))
+    assert (found.stop, found.states) == ("interrupted", 4)
+
+
 def test_a_second_interrupt_does_not_wait() -> None:
     def twice() -> None:
         send_interrupt()
@@ -300,10 +308,18 @@ def test_a_system_that_changes_its_answers_is_found_out() -> None:
     def successors(n: int) -> list[tuple[str, int]]:
         nonlocal calls
         calls += 1
-        return [("on", n + calls)] if n < 9 else []
+        return [("on", n + calls)]
 
-    with pytest.raises(NotReplayableError):
-        explore(Transitions(lambda: [0], successors, lambda n: n), Questions(invariants=[below(5)]))
+    system = Transitions(lambda: [0], successors, lambda n: n)
+    with pytest.raises(NotReplayableError, match="another state"):
+        explore(system, Questions(invariants=[below(5)]), Limits(states=9))
+
+
+def test_a_system_that_gives_fewer_answers_is_found_out() -> None:
+    answers = [[("on", 1)]]
+    system = Transitions(lambda: [0], lambda _: answers.pop() if answers else [], lambda n: n)
+    with pytest.raises(NotReplayableError, match="fewer now"):
+        explore(system, Questions(invariants=[below(1)]))
 
 
 def test_the_graph_has_every_state_and_step() -> None:
