@@ -80,10 +80,10 @@ class ScenarioItem(pytest.Item):
             pytest.skip(result.why_not)
         report = Report(profile=options.profile, scenarios=(result,))
         if report.exit_code:
-            raise ScenarioFailure(report)
+            raise ScenarioFailedError(report)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, ScenarioFailure):
+        if isinstance(excinfo.value, ScenarioFailedError):
             return str(excinfo.value.report)
         return super().repr_failure(excinfo, style)
 
@@ -91,7 +91,7 @@ class ScenarioItem(pytest.Item):
         return self.path, max(self.document.line - 1, 0), self.name
 
 
-class ScenarioFailure(AssertionError):
+class ScenarioFailedError(AssertionError):
     """A scenario that was not found to hold; carries the report."""
 
     def __init__(self, report: Report) -> None:
@@ -103,7 +103,7 @@ def _options(config: pytest.Config) -> Options:
     from gangproof.checking import Options
 
     return Options(
-        profile=config.getoption("--gangproof-profile"),
+        profile=str(config.getoption("--gangproof-profile")),
         max_states=config.getoption("--gangproof-max-states"),
     )
 
@@ -124,7 +124,7 @@ class Gangproof:
         """The report on the text; the test fails with the explanation unless the verdict is `holds`."""
         report = self.check_text(text)
         if report.exit_code:
-            raise ScenarioFailure(report)
+            raise ScenarioFailedError(report)
         return report
 
 

@@ -29,6 +29,7 @@ from gangproof.load.schema import Misfit, is_list, is_mapping, type_word, walk
 from gangproof.load.text import Document, documents
 
 MOST_OBJECTS = 200_000
+CLUSTER_WIDE = ("Node", "PriorityClass")
 LINES_UP_TO = 1 << 24
 
 
@@ -72,8 +73,11 @@ class _Omission:
     decisive: bool
 
 
-def load_manifests(paths: Iterable[str | FilePath] | str) -> Loaded:
-    """The objects in files, folders and standard input (`-`); InputError if anything is wrong with them."""
+def load_manifests(paths: Iterable[str | FilePath] | str, namespace: str = "default") -> Loaded:
+    """The objects in files, folders and standard input (`-`); InputError if anything is wrong with them.
+
+    `namespace` is where objects belong that name none.
+    """
     texts: list[tuple[str, str]] = []
     report = Report()
     for path in [paths] if isinstance(paths, str) else paths:
@@ -81,20 +85,21 @@ def load_manifests(paths: Iterable[str | FilePath] | str) -> Loaded:
             texts.extend(read(source) for source in sources([path]))
         except InputError as error:
             report.broken.append(error)
-    return _load(texts, report)
+    return _load(texts, report, namespace)
 
 
-def load_manifests_text(text: str, name: str = "<text>") -> Loaded:
-    """The objects in a text; InputError if anything is wrong with them."""
-    return _load([(name, text)], Report())
+def load_manifests_text(text: str, name: str = "<text>", namespace: str = "default") -> Loaded:
+    """The objects in a text; otherwise as `load_manifests`."""
+    return _load([(name, text)], Report(), namespace)
 
 
-def _load(texts: list[tuple[str, str]], report: Report) -> Loaded:
+def _load(texts: list[tuple[str, str]], report: Report, namespace: str) -> Loaded:
     entries: list[Entry] = []
     omissions: list[_Omission] = []
     seen: dict[tuple[str, str], Entry] = {}
     count = 0
     for item in _items(texts, report):
+        item = _placed(item, namespace)
         count += 1
         if count > MOST_OBJECTS:
             report.error(item, (), f"more than {MOST_OBJECTS} objects", f"at most {MOST_OBJECTS}")
@@ -130,6 +135,14 @@ def _items(texts: list[tuple[str, str]], report: Report) -> Iterator[Item]:
                 yield from _unpacked(document, (), document.data, report)
         except InputError as error:
             report.broken.append(error)
+
+
+def _placed(item: Item, namespace: str) -> Item:
+    """The object in the namespace, if it has none and is of a kind that has one."""
+    metadata = item.data.get("metadata")
+    if namespace == "default" or item.data.get("kind") in CLUSTER_WIDE or not is_mapping(metadata):
+        return item
+    return evolve(item, data={**item.data, "metadata": {"namespace": namespace, **metadata}})
 
 
 def _unpacked(document: Document, base: Path, data: Any, report: Report, kind: str = "") -> Iterator[Item]:

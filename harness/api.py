@@ -1,0 +1,182 @@
+"""The Python interface: files, text or objects in, a report out.
+
+These are the functions behind the command line; `import gangproof` offers them by name. Input that cannot be
+used is an `InputError` whose text tells file, line, field, what was found and what is expected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from gangproof.checking import (
+    Options,
+    Watch,
+    check_loaded,
+    check_scenarios,
+    unwatched,
+)
+from gangproof.counterexamples import Trace
+from gangproof.counterexamples import draw as draw_trace
+from gangproof.impl.gates import Object, gates_needed
+from gangproof.load import (
+    Loaded,
+    is_scenario_file,
+    load_manifests,
+    load_manifests_text,
+    load_scenarios,
+    load_scenarios_text,
+)
+from gangproof.load.files import read
+from gangproof.proofs import ProofReport
+from gangproof.proofs import prove as prove_contract
+from gangproof.properties.scenarios.document import Scenario
+from gangproof.report import Report
+
+Source = str | Path | Object
+_SCENARIO = re.compile(r"^(?:\{\s*)?[\"']?scenario[\"']?\s*:", re.MULTILINE)
+
+
+def check(
+    what: Source | Iterable[Source],
+    *,
+    profile: str = "intended",
+    namespace: str = "default",
+    feature_gates: Mapping[str, bool] | None = None,
+    any_order: bool = False,
+    failures: int = 0,
+    deletions: int = 0,
+    max_states: int | None = 200_000,
+    timeout: float | None = None,
+    processes: int = 1,
+) -> Report:
+    """Judge files, folders, standard input (`-`) or objects of `gangproof.impl.objects`.
+
+    Scenario files (`*.scenario.yaml`) are judged document by document. All other files, and objects, make one
+    cluster, of which every run is explored: `any_order` lets its pods and groups arrive in any order,
+    `failures` binds may fail, `deletions` pods or groups may be deleted at any moment. `feature_gates`
+    switches gates, by default the least set that keeps every field is on. A search ends at `max_states`
+    states or after `timeout` seconds, and says so. Raises InputError; ValueError for an unknown profile or
+    gate.
+    """
+    options = Options(
+        profile=profile,
+        gates=tuple(sorted((feature_gates or {}).items())),
+        any_order=any_order,
+        failures=failures,
+        deletions=deletions,
+        max_states=max_states,
+        seconds=timeout,
+        processes=processes,
+    )
+    sources = [what] if isinstance(what, str | Path | Object) else list(what)
+    return check_sources(collect(sources, namespace), options)
+
+
+def check_text(text: str, *, profile: str | None = None, max_states: int | None = 200_000) -> Report:
+    """Judge the text of scenarios or of manifests. Raises InputError; ValueError for an unknown profile."""
+    return check_text_with(text, Options(profile=profile or "intended", max_states=max_states))
+
+
+def check_text_with(text: str, options: Options) -> Report:
+    """As `check_text`, with options that are at hand already."""
+    return check_sources(collect_text(text, "<text>"), options)
+
+
+def prove(*, invariants: Sequence[str] = (), contract: str | Path | None = None) -> ProofReport:
+    """Prove the contract, or some of its invariants by id, or the changed contract of a Python file.
+
+    KeyError for an unknown id, ValueError for a file that defines no contract.
+    """
+    return prove_contract(invariants, contract=None if contract is None else Path(contract))
+
+
+def draw(trace: Trace, format: str = "svg", frame: int | None = None) -> str | bytes:
+    """The trace in one of `gangproof.counterexamples.FORMATS`; raises as `counterexamples.draw` does."""
+    return draw_trace(trace, format, frame)
+
+
+@frozen
+class Collected:
+    """What there is to judge: scenarios, and manifests if there were any."""
+
+    scenarios: tuple[Scenario, ...] = ()
+    manifests: Loaded | None = None
+
+
+def collect_text(text: str, name: str, namespace: str = "default") -> Collected:
+    """Scenarios or manifests, whichever the text holds. Raises InputError."""
+    if _SCENARIO.search(text):
+        return Collected(scenarios=load_scenarios_text(text, name))
+    return Collected(manifests=load_manifests_text(text, name, namespace))
+
+
+def collect(sources: Sequence[Source], namespace: str = "default") -> Collected:
+    """Everything that the sources hold; objects that name no namespace are in this one. Raises InputError."""
+    scenarios: list[Scenario] = []
+    paths: list[str | Path] = []
+    objects: list[Object] = []
+    loaded: list[Loaded] = []
+    for source in sources:
+        if not isinstance(source, str | Path):
+            objects.append(source)
+        elif str(source) == "-":
+            name, text = read(source)
+            found = collect_text(text, name, namespace)
+            scenarios.extend(found.scenarios)
+            loaded.extend([found.manifests] if found.manifests is not None else [])
+        elif Path(source).is_dir():
+            files = _scenario_files(Path(source))
+            scenarios.extend(document for file in files for document in load_scenarios(str(file)))
+            if not files or _has_manifests(Path(source)):
+                paths.append(source)
+        elif is_scenario_file(source):
+            scenarios.extend(load_scenarios(str(source)))
+        else:
+            paths.append(source)
+    if paths:
+        loaded.append(load_manifests(paths, namespace))
+    if objects:
+        loaded.append(Loaded(tuple(objects), (), (), gates_needed(objects)))
+    return Collected(tuple(scenarios), _together(loaded))
+
+
+def _scenario_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.is_file() and is_scenario_file(file))
+
+
+def _has_manifests(folder: Path) -> bool:
+    return any(
+        file.suffix in (".yaml", ".yml", ".json") and file.is_file() and not is_scenario_file(file)
+        for file in folder.iterdir()
+    )
+
+
+def _together(loaded: Sequence[Loaded]) -> Loaded | None:
+    if len(loaded) <= 1:
+        return loaded[0] if loaded else None
+    objects = tuple(obj for one in loaded for obj in one.objects)
+    on = {gate: True for one in loaded for gate in one.gates.on}
+    return Loaded(
+        objects=objects,
+        unmodelled=tuple(item for one in loaded for item in one.unmodelled),
+        warnings=tuple(problem for one in loaded for problem in one.warnings),
+        gates=loaded[0].gates.switched(on),
+        more_warnings=sum(one.more_warnings for one in loaded),
+    )
+
+
+def check_sources(collected: Collected, options: Options, watch: Watch = unwatched) -> Report:
+    """Judge what was collected."""
+    report = Report(profile=options.profile)
+    if collected.manifests is not None:
+        report = check_loaded(collected.manifests, options, watch)
+    documents = collected.scenarios
+    interrupted = report.cluster is not None and report.cluster.stop == "interrupted"
+    results = () if interrupted else check_scenarios(documents, options, watch)
+    judged = {(result.file, result.line, result.id) for result in results}
+    unfinished = tuple(d.id for d in documents if (d.file, d.line, d.id) not in judged)
+    return evolve(report, scenarios=results, unfinished=unfinished)

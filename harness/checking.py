@@ -1,0 +1,335 @@
+"""Judging what was loaded: a cluster's manifests as one question, each scenario as one more.
+
+This is the way from objects to a report. It chooses the rules of a profile, asks every property, keeps to the
+limits, makes a trace of whatever breaks, and turns an interruption into an unfinished answer instead of none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+
+from attrs import evolve, frozen
+
+from gangproof.impl.actions import Action
+from gangproof.impl.gates import NAMES, FeatureGates, Object, keep_enabled, served
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.rules import Rules
+from gangproof.impl.world import Settings, World
+from gangproof.load import Loaded
+from gangproof.properties.campaign import local_processes
+from gangproof.properties.campaign import run as run_campaign
+from gangproof.properties.check import CheckReport, Openness, check, initial_world
+from gangproof.properties.explore import Limits
+from gangproof.properties.judges import questions
+from gangproof.properties.machine import itself
+from gangproof.properties.scenarios.document import Scenario
+from gangproof.properties.scenarios.features import object_features
+from gangproof.properties.scenarios.report import MISSING, ScenarioReport, check_scenario
+from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.system import Questions
+from gangproof.properties.traces import Meta, cluster_trace, scenario_trace
+from gangproof.properties.verdict import Verdict
+from gangproof.report import ClusterResult, Finding, NotModelled, Report, ScenarioResult
+
+PROFILES: Mapping[str, Rules] = {"intended": INTENDED}
+"""The profiles that can be judged by."""
+KNOWN_PROFILES = ("intended", "v1.36.3")
+
+Watch = Callable[[str], None]
+"""Told now and then, in a few words, how far it has come."""
+
+
+def unwatched(_: str) -> None:
+    """A watch that does not look."""
+
+
+@frozen
+class Options:
+    """What a check leaves open and how far it goes.
+
+    `gates` are feature gates to switch, by Kubernetes name; `failures` and `deletions` say how many binds may
+    fail and how many pods or groups users may delete; `seconds` (wall time) and `max_states` end a search,
+    None not at all; `processes` is how many scenarios are judged at the same time.
+    """
+
+    profile: str = "intended"
+    gates: tuple[tuple[str, bool], ...] = ()
+    any_order: bool = False
+    failures: int = 0
+    deletions: int = 0
+    max_states: int | None = 200_000
+    seconds: float | None = None
+    processes: int = 1
+
+    @property
+    def openness(self) -> Openness:
+        return Openness(self.any_order, self.failures, self.deletions)
+
+
+def not_supported(profile: str) -> str | None:
+    """Why nothing can be judged by the profile, None if it can be. ValueError if there is no such profile."""
+    if profile in PROFILES:
+        return None
+    if profile not in KNOWN_PROFILES:
+        raise ValueError(f"profile {profile!r} found, one of {', '.join(KNOWN_PROFILES)} expected")
+    return f"profile {profile} is not supported yet; {', '.join(PROFILES)} is"
+
+
+class OutOfTimeError(Exception):
+    """The time for a check is over."""
+
+
+@frozen
+class Clock:
+    """When a check has to end, in seconds of the monotonic clock; None is never."""
+
+    ends: float | None
+
+    @classmethod
+    def until(cls, seconds: float | None) -> Clock:
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that are left, at least 0."""
+        return None if self.ends is None else max(self.ends - time.monotonic(), 0.0)
+
+    @property
+    def over(self) -> bool:
+        return self.ends is not None and time.monotonic() >= self.ends
+
+
+class Pulse:
+    """A key of worlds that also tells twice a second how often it was asked for, and stops when time is over.
+
+    A search asks for the key of every world that it meets, so this is where it can be watched from outside.
+    """
+
+    def __init__(self, key: Callable[[World], Hashable], watch: Watch, clock: Clock) -> None:
+        self.key, self.watch, self.clock = key, watch, clock
+        self.count = 0
+        self.next = time.monotonic() + 0.5
+
+    def __call__(self, world: World) -> Hashable:
+        self.count += 1
+        if not self.count % 256 and time.monotonic() >= self.next:
+            if self.clock.over:
+                raise OutOfTimeError
+            self.next = time.monotonic() + 0.5
+            self.watch(f"{self.count:,} steps looked at")
+        return self.key(world)
+
+
+def check_loaded(loaded: Loaded, options: Options, watch: Watch = unwatched) -> Report:
+    """The report on manifests. ValueError for gates that contradict each other or are not known."""
+    reason = not_supported(options.profile)
+    left_out = tuple(
+        NotModelled(item.kind, item.name, item.file, item.line, item.why, item.decisive)
+        for item in loaded.unmodelled
+    )
+    warnings = [str(problem) for problem in loaded.warnings]
+    if loaded.more_warnings:
+        warnings.append(f"and {loaded.more_warnings} more")
+    report = Report(options.profile, not_modelled=left_out, warnings=tuple(warnings))
+    gates = gates_for(loaded, options)
+    if reason is not None:
+        return evolve(report, cluster=_nothing(loaded, gates, options, reason, Verdict.NOT_SUPPORTED))
+    objects = tuple(keep_enabled(obj, gates) for obj in loaded.objects if served(obj, gates))
+    if not any(type(obj).__name__ in ("Pod", "PodGroup") for obj in objects):
+        verdict = Verdict.INCONCLUSIVE if any(n.decisive for n in left_out) else Verdict.NOTHING_CHECKED
+        return evolve(report, cluster=_nothing(loaded, gates, options, "no pods and no groups", verdict))
+    result = _check_objects(objects, gates, options, watch)
+    if any(item.decisive for item in left_out) and result.verdict is not Verdict.VIOLATED:
+        result = evolve(result, verdict=Verdict.INCONCLUSIVE)
+    return evolve(report, cluster=result)
+
+
+def gates_for(loaded: Loaded, options: Options) -> FeatureGates:
+    """The least gates that keep every field, with those of the options. ValueError as `check_loaded`."""
+    try:
+        gates = loaded.gates.switched(dict(options.gates))
+    except KeyError as error:
+        known = ", ".join(NAMES)
+        raise ValueError(f"feature gate {error.args[0]!r} found, one of {known} expected") from None
+    for gate, need in gates.unmet():
+        raise ValueError(f"feature gate {gate}=true found with {need}=false, which it needs (API-02)")
+    return gates
+
+
+def _counted(objects: Sequence[Object]) -> tuple[tuple[str, int], ...]:
+    counts = Counter(type(obj).__name__ for obj in objects)
+    return tuple(sorted(counts.items()))
+
+
+def _told(options: Options) -> str:
+    """What is left open, in words."""
+    parts = ["arrivals in any order" if options.any_order else "arrivals in the order of the files"]
+    parts.append("ties and completion orders")
+    if options.failures:
+        parts.append(f"up to {options.failures} failed binds")
+    if options.deletions:
+        parts.append(f"up to {options.deletions} deletions by users")
+    return ", ".join(parts)
+
+
+def _nothing(
+    loaded: Loaded, gates: FeatureGates, options: Options, why: str, verdict: Verdict
+) -> ClusterResult:
+    return ClusterResult(verdict, _counted(loaded.objects), str(gates), _told(options), why)
+
+
+def _check_objects(
+    objects: Sequence[Object], gates: FeatureGates, options: Options, watch: Watch
+) -> ClusterResult:
+    rules, asked = PROFILES[options.profile], questions()
+    clock = Clock.until(options.seconds)
+    settings = Settings(gates=gates)
+    empty = ClusterResult(Verdict.INCONCLUSIVE, _counted(objects), str(gates), _told(options))
+    missing = tuple(sorted({name for obj in objects for name in object_features(obj)} & MISSING))
+    began = time.perf_counter()
+    try:
+        world = initial_world(objects, rules, settings, options.openness)
+        key = Pulse(Symmetry(), watch, clock)
+        found = check(world, rules, asked, Limits(options.max_states, seconds=options.seconds), key)
+    except OutOfTimeError:
+        return evolve(empty, stop="time budget", seconds=time.perf_counter() - began)
+    except KeyboardInterrupt:
+        return evolve(empty, stop="interrupted", seconds=time.perf_counter() - began)
+    verdict = Verdict.INCONCLUSIVE if missing and found.verdict is Verdict.HOLDS else found.verdict
+    findings = tuple(_cluster_findings(found, objects, settings, options, clock, watch))
+    return evolve(
+        empty,
+        verdict=verdict,
+        states=found.exploration.states,
+        transitions=found.exploration.transitions,
+        depth=found.exploration.depth,
+        stop=found.exploration.stop,
+        outcomes=found.outcomes,
+        findings=findings,
+        beyond=tuple(sorted({*missing, *found.beyond})),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _cluster_findings(
+    found: CheckReport,
+    objects: Sequence[Object],
+    settings: Settings,
+    options: Options,
+    clock: Clock,
+    watch: Watch,
+) -> Iterator[Finding]:
+    rules, asked = PROFILES[options.profile], questions()
+    meta = Meta(options.profile, str(settings.gates), "explorer")
+    examples = found.exploration.counterexamples.values()
+    for example in sorted(examples, key=lambda e: not e.violation.property.startswith(("INV", "LIVE"))):
+        watch(f"making the counterexample to {example.violation.property} small")
+        trace = cluster_trace(
+            example, objects, rules, settings, options.openness, asked, meta, seconds=clock.left
+        )
+        yield Finding(example.violation.property, example.violation.message, trace=trace)
+
+
+def check_scenarios(
+    documents: Sequence[Scenario], options: Options, watch: Watch = unwatched
+) -> tuple[ScenarioResult, ...]:
+    """The results of the scenarios that were judged, in order; fewer after an interruption or out of time."""
+    clock = Clock.until(options.seconds)
+    if options.processes > 1 and len(documents) > 1:
+        return _in_processes(documents, options, watch)
+    results: list[ScenarioResult] = []
+    for number, document in enumerate(documents, 1):
+        if clock.over:
+            break
+        told = partial(_tell_scenario, watch, f"scenario {number} of {len(documents)}, {document.id}")
+        told("")
+        result = check_one(document, evolve(options, seconds=clock.left), told)
+        results.append(result)
+        if result.stop == "interrupted":
+            break
+    return tuple(results)
+
+
+def _tell_scenario(watch: Watch, which: str, what: str) -> None:
+    watch(f"{which}: {what}" if what else which)
+
+
+def _in_processes(
+    documents: Sequence[Scenario], options: Options, watch: Watch
+) -> tuple[ScenarioResult, ...]:
+    def told(ended: int, of: int) -> None:
+        watch(f"{ended} of {of} scenarios")
+
+    with local_processes(min(options.processes, len(documents))) as executor:
+        found = run_campaign(executor, partial(check_one, options=options), documents, progress=told)
+    for error in found.errors.values():
+        raise error
+    return tuple(found.results[place] for place in sorted(found.results))
+
+
+def check_one(document: Scenario, options: Options, watch: Watch = unwatched) -> ScenarioResult:
+    """The result of one scenario in the profile of the options."""
+    empty = ScenarioResult(
+        document.id,
+        document.title,
+        document.file,
+        document.line,
+        options.profile,
+        Verdict.NOT_SUPPORTED,
+    )
+    reason = not_supported(options.profile)
+    if reason is None and document.profile not in (None, options.profile):
+        reason = f"states a fact about profile {document.profile}, not about {options.profile}"
+    if reason is not None:
+        return evolve(empty, why_not=reason)
+    rules, asked = PROFILES[options.profile], questions()
+    clock = Clock.until(options.seconds)
+    limits = Limits(options.max_states, seconds=options.seconds)
+    began = time.perf_counter()
+    try:
+        profile = options.profile
+        key = Pulse(itself, watch, clock)
+        found = check_scenario(document, profile, rules, asked, limits, key)  # pyright: ignore[reportArgumentType] (a key of PROFILES)
+    except OutOfTimeError:
+        spent = time.perf_counter() - began
+        return evolve(empty, verdict=Verdict.INCONCLUSIVE, stop="time budget", seconds=spent)
+    except KeyboardInterrupt:
+        spent = time.perf_counter() - began
+        return evolve(empty, verdict=Verdict.INCONCLUSIVE, stop="interrupted", seconds=spent)
+    return evolve(
+        empty,
+        verdict=found.verdict,
+        states=found.states,
+        transitions=found.transitions,
+        stop=found.stop,
+        findings=tuple(_scenario_findings(found, rules, asked, options, clock, watch)),
+        why_not=_why_not(found),
+        seconds=found.seconds,
+    )
+
+
+def _why_not(found: ScenarioReport) -> str:
+    if found.verdict is not Verdict.NOT_SUPPORTED:
+        return ""
+    return f"not modelled yet: {', '.join(found.missing or found.beyond)}"
+
+
+def _scenario_findings(
+    found: ScenarioReport,
+    rules: Rules,
+    asked: Questions[World, Action],
+    options: Options,
+    clock: Clock,
+    watch: Watch,
+) -> Iterator[Finding]:
+    if found.verdict is not Verdict.VIOLATED:
+        return
+    meta = Meta(options.profile, str(found.scenario.gates), "explorer")
+    for failure in found.failures:
+        violation = failure.violation
+        watch(f"making the counterexample to {violation.property} small")
+        trace = scenario_trace(failure, found.scenario, rules, asked, meta, seconds=clock.left)
+        yield Finding(violation.property, violation.message, failure.line, trace)
