@@ -88,7 +88,7 @@ def state_of(world: World, pod: Pod) -> tuple[shown.PodState, str | None]:
     cycle = world.cycle
     if cycle is not None and any(member.key == pod.key for member in cycle.members):
         placed = {result.pod: result.node for result in cycle.results}
-        if cycle.stage == "placing" and placed.get(pod.key):
+        if cycle.stage in ("placing", "submitting") and placed.get(pod.key):
             return states.ASSUMED, placed[pod.key]
         return states.IN_FLIGHT, None
     if pod.key in world.ghost.owed:
