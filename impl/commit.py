@@ -34,21 +34,18 @@ def submit(rules: Rules, world: World, cycle: Cycle) -> World:
         else:
             world = committed
     world = evolve(world, cycle=evolve(cycle, stage="reporting", snapshot=None, taken=None))
-    results = {result.pod: result for result in cycle.results}
     for pod in cycle.members:
-        if pod.key not in world.bindings or cycle.code != "Success":
-            result = results.get(pod.key) or Result(pod.key)
-            world = rules.fail(rules, world, pod, _own(cycle, result))
+        if pod.key not in world.assumed:
+            world = rules.fail(rules, world, pod, own_result(cycle, pod.key))
     return world
 
 
-def _own(cycle: Cycle, result: Result) -> Result:
+def own_result(cycle: Cycle, pod: str) -> Result:
     """What a member that is not committed reports: its own reason, or that of its group."""
+    result = next((result for result in cycle.results if result.pod == pod), Result(pod))
     if cycle.code == "Error":
         return Result(result.pod, error=result.error or cycle.message)
-    if result.kept:
-        return Result(result.pod, error="")
-    return result
+    return Result(pod) if result.kept else result
 
 
 def _commit(rules: Rules, world: World, cycle: Cycle) -> World | Literal["Wait", "Error"]:
@@ -133,11 +130,16 @@ def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
         return _bound(rules, world, stored, binding.node)
     if stored is not None and retries(world, stored):
         return world
+    return give_up(rules, world, pod, Result(pod, error="binding rejected"))
+
+
+def give_up(rules: Rules, world: World, pod: str, result: Result) -> World:
+    """The binding cycle of the pod ends without a bind: it loses its place and is queued again (BIND-07)."""
+    stored = world.pods.get(pod)
     world = evolve(world, bindings=world.bindings.drop(pod))
     if stored is None or pod not in world.assumed:
         return world
-    world = forget(rules, world, stored)
-    return rules.fail(rules, world, stored, Result(pod, error="binding rejected"))
+    return rules.fail(rules, forget(rules, world, stored), stored, result)
 
 
 def _bound(rules: Rules, world: World, pod: Pod, node: str) -> World:
