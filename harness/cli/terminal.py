@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import typer
 from attrs import frozen
@@ -99,7 +99,8 @@ def command(function: Callable[P, int]) -> Callable[P, None]:
             raise
         except Exception as error:  # the one place where a mistake of our own becomes an exit code
             code = INTERNAL
-            if any(isinstance(value, typer.Context) and value.obj.debug for value in _values(args, kwargs)):
+            session: object = getattr(kwargs.get("context"), "obj", None)
+            if isinstance(session, Session) and session.debug:
                 traceback.print_exc()
             else:
                 tell(f"internal error: {type(error).__name__}: {_one_line(error)}")
@@ -107,10 +108,6 @@ def command(function: Callable[P, int]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return run
-
-
-def _values(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    return (*args, *kwargs.values())
 
 
 def _one_line(error: Exception) -> str:

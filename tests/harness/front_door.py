@@ -1,0 +1,31 @@
+"""Scenarios and places that the tests of the front door share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+PROGRAM = Path(sys.executable).with_name("gangproof")
+ROOT = Path(__file__).parent.parent.parent
+
+FITS = """\
+scenario: fits
+title: a gang of two fits
+steps:
+- create:
+    nodes: [{name: n, cpu: 2}]
+    podGroups: [{name: g, gang: 2}]
+    pods: [{name: "p[1-2]", group: g, cpu: 1}]
+- expect: {bound: ["p[1-2]"]}
+"""
+TOO_SMALL = """\
+scenario: too-small
+title: half a gang is expected, and nobody is bound
+steps:
+- create:
+    nodes: [{name: n, cpu: 1}]
+    podGroups: [{name: g, gang: 2}]
+    pods: [{name: "p[1-2]", group: g, cpu: 1}]
+- expect: {bound: [p1]}
+"""
+NOT_THIS_PROFILE = FITS.replace("scenario: fits", "scenario: shipped\nprofile: v1.36.3")
