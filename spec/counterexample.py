@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import z3
 from attrs import frozen
@@ -113,7 +113,7 @@ def _rows(symbol: Symbol, found: Counterexample) -> list[tuple[str, str, str]]:
 
 
 def _text(value: Any) -> str:
-    kind: type[object] = type(value)
+    kind = cast(type[object], type(value))
     if kind is bool:
         return "yes" if value else "no"
     if kind is frozenset:

@@ -20,4 +20,6 @@ def smtlib(obligation: Obligation) -> str:
     solver.add(*obligation.assertions)
     lines = str(solver.to_smt2()).splitlines()
     script = [line for line in lines if not line.startswith((";", "(set-info"))]
-    return "\n".join([f"; {obligation}", "(set-logic ALL)", *script]) + "\n"
+    quantified = any("(forall " in line or "(exists " in line for line in script)
+    logic = "UFLIA" if quantified else "QF_UFLIA"
+    return "\n".join([f"; {obligation}", f"(set-logic {logic})", *script]) + "\n"
