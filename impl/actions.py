@@ -19,7 +19,7 @@ from gangproof.impl.condition import report
 from gangproof.impl.cycle import begin, try_member
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
-from gangproof.impl.queue import cooling, expire, strongest
+from gangproof.impl.queue import cooling, expire
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World, removed
 
@@ -48,6 +48,7 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
         return list(_finish_cycle(rules, world, ()))
     steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
     steps.extend(_calls(world, rules))
+    steps.extend(_views(world))
     if not steps:
         steps.extend((Action("backoff-over", (entity,)), expire(world, entity)) for entity in cooling(world))
     steps.extend(_outside(world, rules))
@@ -58,10 +59,12 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
     """The next step of the running cycle, or the pop that starts one (ACT-11 to ACT-17)."""
     cycle = world.cycle
     if cycle is None:
-        if strongest(world) is not None:
-            popped = rules.pop(rules, world)
-            entity = popped.cycle.entity if popped.cycle else ""
-            yield Action("pop", (entity,)), popped
+        if rules.ready(world) is not None:
+            popped = rules.order(rules.pop(rules, world))
+            for ordered in popped:
+                tried = ordered.cycle.members if ordered.cycle is not None and len(popped) > 1 else ()
+                entity = ordered.cycle.entity if ordered.cycle is not None else ""
+                yield Action("pop", (entity, *(pod.key for pod in tried))), ordered
         return
     match cycle.stage:
         case "popped":
@@ -113,7 +116,8 @@ def _calls(world: World, rules: Rules) -> Iterator[Step]:
     environment = world.environment
     for pod, binding in world.bindings.items():
         call = f"{binding.call}/{pod}"
-        if call in environment.held:
+        waits = binding.call == "permit" and bindable(world, pod)
+        if waits or call in environment.held:
             continue
         if not bindable(world, pod):
             yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, world, pod, False)
@@ -125,6 +129,12 @@ def _calls(world: World, rules: Rules) -> Iterator[Step]:
             if environment.failures:
                 spent = evolve(world, environment=evolve(environment, failures=environment.failures - 1))
                 yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, spent, pod, False)
+
+
+def _views(world: World) -> Iterator[Step]:
+    """What the scheduler has not seen yet and may see now (ACT-10)."""
+    for group in world.unseen:
+        yield Action("see", (f"podGroup/{group}",)), evolve(world, unseen=world.unseen.drop(group))
 
 
 def _ended(rules: Rules, world: World, pod: str, ok: bool) -> World:

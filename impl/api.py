@@ -124,7 +124,7 @@ def delete(rules: Rules, world: World, kind: str, key: str) -> World:
         case Pod():
             obj = evolve(obj, terminating=True)
             world = _store(world, obj)
-            world = _pod_terminating(rules, world, obj) if _held(obj) else _pod_gone(rules, world, obj)
+            world = rules.terminate(rules, world, obj) if _held(obj) else _pod_gone(rules, world, obj)
         case PodGroup() if obj.finalizers:
             world = _store(world, evolve(obj, terminating=True))
         case Node():
@@ -192,8 +192,8 @@ def _pod_updated(rules: Rules, world: World, old: Pod, pod: Pod) -> World:
     return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))
 
 
-def _pod_terminating(rules: Rules, world: World, pod: Pod) -> World:
-    """A pod that is going leaves the queue and every set that counts (intended: DEV-20, BIND-10)."""
+def terminate(rules: Rules, world: World, pod: Pod) -> World:
+    """A pod is seen to be going: in *intended* it leaves queue and sets at once (BIND-10, DEV-20)."""
     world = leave(tell(rules, world, pod.group, "terminating", pod.key), pod.key)
     if pod.node_name is not None:
         world = put_on(world, pod, pod.node_name)

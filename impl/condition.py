@@ -6,7 +6,6 @@ from attrs import evolve
 
 from gangproof.impl.objects import Condition, PodGroup
 from gangproof.impl.rules import Rules
-from gangproof.impl.table import Table
 from gangproof.impl.world import Code, World
 
 
@@ -28,10 +27,14 @@ def report(rules: Rules, world: World) -> World:
     cycle = world.cycle
     if cycle is None or cycle.code is None:
         raise ValueError("no cycle with a verdict is running")
-    groups: Table[PodGroup] = world.groups
-    group = groups.get(cycle.group) if cycle.group is not None else None
+    group = world.groups.get(cycle.group) if cycle.group is not None else None
     if group is not None:
         written = rules.condition(world, group, cycle.code, cycle.message)
-        if written is not None:
-            groups = groups.put(group.key, evolve(group, condition=written))
-    return evolve(world, groups=groups, cycle=None)
+        if written is not None and written != group.condition:
+            world = rules.store(world, evolve(group, condition=written))
+    return evolve(world, cycle=None)
+
+
+def store(world: World, group: PodGroup) -> World:
+    """The status of the group is written; the scheduler sees what it wrote at once (CYCLE-57)."""
+    return evolve(world, groups=world.groups.put(group.key, group))

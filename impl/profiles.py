@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from gangproof.impl.admission import admission
-from gangproof.impl.api import controllers
+from gangproof.impl.api import controllers, terminate
 from gangproof.impl.commit import bind, permit, submit
-from gangproof.impl.condition import condition
+from gangproof.impl.condition import condition, store
 from gangproof.impl.cycle import check, place, verdict
 from gangproof.impl.members import members, quorum
-from gangproof.impl.queue import fail, gate, order, pop, wake
+from gangproof.impl.queue import admit, fail, gate, order, pop, ready, wake
 from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import assume, snapshot, undo
 
 INTENDED = Rules(
     members=members,
+    terminate=terminate,
     gate=gate,
+    admit=admit,
+    ready=ready,
     pop=pop,
     order=order,
     check=check,
@@ -29,6 +32,7 @@ INTENDED = Rules(
     bind=bind,
     fail=fail,
     condition=condition,
+    store=store,
     wake=wake,
     controllers=controllers,
     admission=admission,

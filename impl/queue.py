@@ -6,6 +6,8 @@ their Timestamps. A pod is active, in backoff, in the pool, or gated; one in fli
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import evolve
 
 from gangproof.impl.hints import worth_it
@@ -36,7 +38,7 @@ def add(rules: Rules, world: World, pod: Pod) -> World:
     entry = Entry(pod.key, "gated" if plugins else "active", plugins)
     world = evolve(world, queue=(*world.queue, entry))
     if entry.place == "active":
-        world = end_group_backoff(world, pod.group)
+        world = rules.admit(end_group_backoff(world, pod.group), (pod.key,))
     return notice(rules, world, Event("PodAdded", pod=pod, group=pod.group))
 
 
@@ -78,6 +80,7 @@ def wake(rules: Rules, world: World, event: Event) -> World:
     """
     queue: list[Entry] = []
     woken: list[str] = []
+    admitted: list[str] = []
     for entry in world.queue:
         pod = world.pods[entry.pod]
         if entry.place in ("pool", "gated") and worth_it(pod, entry.plugins, event):
@@ -88,54 +91,73 @@ def wake(rules: Rules, world: World, event: Event) -> World:
                 entry = evolve(entry, place="backoff" if entry.cooling else "active", plugins=())
                 if entry.place == "active" and pod.group is not None:
                     woken.append(pod.group)
+                if entry.place == "active" and not entry.tried:
+                    admitted.append(pod.key)
         queue.append(entry)
     world = evolve(world, queue=tuple(queue))
     for group in woken:
         world = end_group_backoff(world, group)
+    return rules.admit(world, tuple(admitted)) if admitted else world
+
+
+def admit(world: World, pods: tuple[str, ...]) -> World:
+    """Pods enter the active part for the first time, by one event (QUEUE-11); *intended* forgets it."""
     return world
 
 
-def strongest(world: World) -> Entry | None:
+def ready(world: World) -> Entry | None:
     """The active pod that is next: highest priority, then earliest Timestamp (QUEUE-18, INV-38)."""
-    active = [e for e in world.queue if e.place == "active"]
-    return max(active, key=lambda e: world.pods[e.pod].priority, default=None)
+    return strongest(world, [e for e in world.queue if e.place == "active"])
+
+
+def strongest(world: World, entries: Iterable[Entry]) -> Entry | None:
+    """The first of those with the highest priority, None if there are none."""
+    return max(entries, key=lambda e: world.pods[e.pod].priority, default=None)
 
 
 def pop(rules: Rules, world: World) -> World:
     """Start a cycle for the strongest ready entity, a group with its siblings (QUEUE-18 to QUEUE-19d).
 
     Siblings come along from the active part and, if PreEnqueue lets them, from the pool; in *intended* those
-    in backoff stay until the group's backoff is over (DEV-12).
+    in backoff stay until the group's backoff is over, unless a new member is tried (DEV-12).
     """
-    first = strongest(world)
+    first = rules.ready(world)
     if first is None:
         raise ValueError("nothing is ready to be popped")
     pod = world.pods[first.pod]
     group = pod.group if world.settings.gates.generic_workload else None
     if group is None:
-        return _start(rules, world, None, [pod])
+        return _start(world, None, [pod])
+    entries = [e for key in world.members_of(group).unsched if (e := world.entry(key)) is not None]
+    new = any(e.place == "active" and not e.tried for e in entries)
     members: list[Pod] = []
-    for key in world.members_of(group).unsched:
-        entry, sibling = world.entry(key), world.pods[key]
-        if entry is None or entry.place == "backoff":
-            continue
-        if entry.place == "active" or not rules.gate(rules, world, sibling):
+    for entry in entries:
+        sibling = world.pods[entry.pod]
+        in_backoff = entry.place == "backoff"
+        if entry.place == "active" or (new if in_backoff else not rules.gate(rules, world, sibling)):
             members.append(sibling)
-    return _start(rules, world, group, members)
+    return _start(world, group, members)
 
 
-def _start(rules: Rules, world: World, group: str | None, members: list[Pod]) -> World:
+def _start(world: World, group: str | None, members: list[Pod]) -> World:
     popped = {pod.key for pod in members}
     return evolve(
         world,
         queue=tuple(e for e in world.queue if e.pod not in popped),
-        cycle=Cycle(group, rules.order(tuple(members))),
+        cycle=Cycle(group, tuple(members)),
     )
 
 
-def order(members: tuple[Pod, ...]) -> tuple[Pod, ...]:
-    """The order in which members are tried: priority, then age, then name (QUEUE-19d; intended: DEV-11)."""
-    return tuple(sorted(members, key=lambda pod: (-pod.priority, pod.uid, pod.key)))
+def order(world: World) -> tuple[World, ...]:
+    """The popped members in each order in which they may be tried (QUEUE-19d).
+
+    In *intended* there is one: priority, then age, then name, all of them stored (DEV-11).
+    """
+    cycle = world.cycle
+    if cycle is None:
+        raise ValueError("no cycle is running")
+    members = tuple(sorted(cycle.members, key=lambda pod: (-pod.priority, pod.uid, pod.key)))
+    return (evolve(world, cycle=evolve(cycle, members=members)),)
 
 
 def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
@@ -147,6 +169,11 @@ def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
     stored = world.pods.get(pod.key)
     if stored is None or stored.uid != pod.uid or stored.node_name or stored.terminating or stored.terminal:
         return world
+    return requeue(rules, world, stored, result)
+
+
+def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
+    """The pod is reported and stands at the end of the queue: in backoff, in the pool, or gated."""
     reason = "SchedulerError" if result.error else "Unschedulable"
     if stored.unscheduled_reason != reason:
         stored = evolve(stored, unscheduled_reason=reason)
@@ -155,11 +182,11 @@ def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
     cooling = world.settings.backoff
     gates = rules.gate(rules, world, stored)
     if gates:
-        entry = Entry(pod.key, "gated", gates, cooling, tried=True)
+        entry = Entry(stored.key, "gated", gates, cooling, tried=True)
     elif grouped or not result.plugins or _missed(world, stored, result.plugins):
-        entry = Entry(pod.key, "backoff" if cooling else "active", result.plugins, cooling, tried=True)
+        entry = Entry(stored.key, "backoff" if cooling else "active", result.plugins, cooling, tried=True)
     else:
-        entry = Entry(pod.key, "pool", result.plugins, cooling, tried=True)
+        entry = Entry(stored.key, "pool", result.plugins, cooling, tried=True)
     return evolve(world, queue=(*world.queue, entry))
 
 

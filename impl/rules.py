@@ -14,7 +14,7 @@ from attrs import evolve, field, fields, frozen
 
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Condition, Pod, PodGroup
-from gangproof.impl.world import Code, Cycle, Event, Members, Result, Snapshot, World
+from gangproof.impl.world import Code, Cycle, Entry, Event, Members, Result, Snapshot, World
 
 MemberEvent = Literal["added", "assumed", "forgotten", "bound", "finished", "failed", "terminating", "gone"]
 
@@ -43,12 +43,20 @@ class GateStep(Protocol):
     def __call__(self, rules: Rules, world: World, pod: Pod) -> tuple[str, ...]: ...
 
 
+class ReadyStep(Protocol):
+    def __call__(self, world: World) -> Entry | None: ...
+
+
 class PopStep(Protocol):
     def __call__(self, rules: Rules, world: World) -> World: ...
 
 
 class OrderStep(Protocol):
-    def __call__(self, members: tuple[Pod, ...]) -> tuple[Pod, ...]: ...
+    def __call__(self, world: World) -> tuple[World, ...]: ...
+
+
+class AdmitStep(Protocol):
+    def __call__(self, world: World, pods: tuple[str, ...]) -> World: ...
 
 
 class CheckStep(Protocol):
@@ -99,6 +107,14 @@ class ConditionStep(Protocol):
     def __call__(self, world: World, group: PodGroup, code: Code, message: str) -> Condition | None: ...
 
 
+class StoreStep(Protocol):
+    def __call__(self, world: World, group: PodGroup) -> World: ...
+
+
+class TerminateStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: Pod) -> World: ...
+
+
 class WakeStep(Protocol):
     def __call__(self, rules: Rules, world: World, event: Event) -> World: ...
 
@@ -116,7 +132,10 @@ class Rules:
     """The steps, by the names that deviations and faults use; each function carries its rule ids."""
 
     members: MembersStep
+    terminate: TerminateStep
     gate: GateStep
+    admit: AdmitStep
+    ready: ReadyStep
     pop: PopStep
     order: OrderStep
     check: CheckStep
@@ -131,6 +150,7 @@ class Rules:
     bind: BindStep
     fail: FailStep
     condition: ConditionStep
+    store: StoreStep
     wake: WakeStep
     controllers: ControllersStep
     admission: AdmissionStep

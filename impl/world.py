@@ -152,7 +152,8 @@ class Cycle:
 
     `members` are the popped objects in the order in which they are tried (L); `taken` is the snapshot as it
     was taken, `snapshot` the same with the members assumed so far. `noticed` are the events since the pop:
-    a plain pod that fails does not miss them; a group ignores them (QUEUE-22).
+    a plain pod that fails does not miss them; a group ignores them (QUEUE-22). `submitted` is how many members
+    the submit loop has carried out, where it goes one by one.
     """
 
     group: str | None
@@ -164,6 +165,7 @@ class Cycle:
     code: Code | None = None
     message: str = ""
     noticed: tuple[Event, ...] = ()
+    submitted: int = 0
 
     @property
     def entity(self) -> str:
@@ -173,10 +175,14 @@ class Cycle:
 
 @frozen(cache_hash=True)
 class Binding:
-    """An open binding cycle: the pod is promised to the node, and one call is on its way (BIND-03)."""
+    """An open binding cycle: the pod is promised to the node, and one call is on its way (BIND-03).
+
+    A pod that waits at Permit has the call `permit`, which ends by a release, a rejection or a time-out
+    (BIND-04); in *intended* nobody waits there.
+    """
 
     node: str
-    call: Literal["prebind", "bind"] = "bind"
+    call: Literal["permit", "prebind", "bind"] = "bind"
 
 
 @frozen(cache_hash=True)
@@ -227,7 +233,12 @@ class Settings:
 
 @frozen(cache_hash=True)
 class World:
-    """Everything: truth (objects by key), the scheduler's memory, the environment, the ghost."""
+    """Everything: truth (objects by key), the scheduler's memory, the environment, the ghost.
+
+    `admitted` and `unseen` are empty in *intended*: the uids of pods in the order in which they entered the
+    active part, those that one event let in together (QUEUE-11, QUEUE-13); and the PodGroups whose latest
+    status the scheduler has not seen, each as it sees it (CYCLE-55).
+    """
 
     settings: Settings = Settings()
     # truth
@@ -245,6 +256,8 @@ class World:
     nominations: Table[str] = Table()
     bindings: Table[Binding] = Table()
     cycle: Cycle | None = None
+    admitted: tuple[tuple[int, ...], ...] = ()
+    unseen: Table[PodGroup] = Table()
     # around it
     environment: Environment = Environment()
     ghost: Ghost = Ghost()

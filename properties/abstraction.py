@@ -47,7 +47,7 @@ def in_flight(world: World) -> frozenset[str]:
         return frozenset()
     return frozenset(
         popped.key
-        for popped in cycle.members
+        for popped in cycle.members[cycle.submitted :]
         if (pod := world.pods.get(popped.key)) is not None and pod.uid == popped.uid
     )
 
