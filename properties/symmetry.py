@@ -1,231 +1,381 @@
 """Worlds that differ only in names: one key for all of them.
 
 Pods with the same spec are interchangeable, and so are nodes; a search needs to look at one world of each
-kind. The key renames what can be renamed, in an order that does not depend on names:
+kind. The key says of a world everything that can be said without names. It reads the world as a bag of nodes:
 
-- a pod that is not bound keeps its rank in age, because the scheduler tries older pods first;
-- a bound pod has no rank any more: it is known by its spec, its node and what is remembered of it;
-- a node is known by its spec and the pods that are there or refer to it.
+- a pod that may be tried (again) is known by its rank in age, because the scheduler tries older pods first;
+  so is one that is at two nodes at once;
+- any other pod, also one that is gone and that only somebody remembers, is known by what is said of it, and
+  belongs to the node where it is;
+- a node is known by what is said of it, by the pods that belong to it, and by the ranked pods that are there
+  or refer to it.
 
-Who is named one by one, by a later step of a scenario or by a selector, keeps its name. That nothing is lost
-is not argued but tested: `quotient.compare` holds the reduced search against the full one.
+Nothing is left out but names, ages that no rule compares, and the number of births: from the key the world
+can be drawn up again with other names, overlapping sets and over-full nodes too. So worlds with equal keys
+have the same futures up to names. What somebody tells apart by name, a later step of a scenario, a held call,
+a selector, keeps its name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
+from math import inf
 
 from attrs import evolve, frozen
 
-from gangproof.impl.objects import Node, Pod, PodGroup
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, PodGroup, Workload
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Entry, Snapshot, World
+from gangproof.impl.world import Cycle, Environment, Members, NodeInfo, Snapshot, World
 
 HOSTNAME = "kubernetes.io/hostname"
 
 
 @frozen(cache_hash=True)
 class Symmetry:
-    """A reduced key for worlds; `fixed` are the pods (by key) and nodes that keep their names."""
+    """A reduced key for worlds; `fixed` are the pods (by key) and nodes that keep their names.
+
+    Keys compare worlds within one process; they are not meant to be stored.
+    """
 
     fixed: frozenset[str] = frozenset()
 
     def __call__(self, world: World) -> Hashable:
-        return _key(world, self.fixed)
+        outlook = _outlook(world.environment, self.fixed)
+        return _Reading(world, outlook.kept).key(outlook)
 
 
-def fixed_by(pods: Iterable[Pod]) -> frozenset[str]:
-    """The nodes that these pods tell apart by name, by selector or by name."""
-    named: set[str] = set()
-    for pod in pods:
-        named.update(value for key, value in pod.node_selector.items() if key == HOSTNAME)
-        if pod.node_name is not None:
-            named.add(pod.node_name)
-        if pod.nominated_node_name is not None:
-            named.add(pod.nominated_node_name)
-    return frozenset(named)
+@frozen
+class _Shape:
+    """An object without its name and age, and the names of nodes that it tells apart."""
+
+    value: Hashable
+    names: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=4096)
-def _pod_class(pod: Pod, fixed: bool) -> Pod:
-    """The pod without what the key says otherwise: name, age, node."""
-    name = pod.name if fixed else ""
-    return evolve(pod, name=name, uid=0, node_name=None, nominated_node_name=None)
+@lru_cache(maxsize=1 << 14)
+def _pod(pod: Pod) -> _Shape:
+    value = evolve(pod, name="", uid=0, node_name=None, nominated_node_name=None)
+    terms = [*(pod.node_affinity.required or ()), *(p.term for p in pod.node_affinity.preferred)]
+    return _Shape(_same(value), frozenset({*pod.node_selector.values(), *_values(terms)}))
 
 
-@lru_cache(maxsize=1024)
-def _node_class(node: Node | None, fixed: bool) -> Node | None:
-    if node is None or fixed:
-        return node
+def _values(terms: Iterable[NodeSelectorTerm]) -> Iterable[str]:
+    for term in terms:
+        for requirement in (*term.expressions, *term.fields):
+            yield from requirement.values
+
+
+@lru_cache(maxsize=1 << 12)
+def _node(node: Node) -> _Shape:
     labels = node.labels
-    if labels.get(HOSTNAME) == node.name:
-        labels = labels.drop(HOSTNAME)
-    return evolve(node, name="", labels=labels)
+    host = labels.get(HOSTNAME)
+    if host == node.name:
+        return _Shape(_same(evolve(node, name="", labels=labels.put(HOSTNAME, ""))))
+    return _Shape(_same(evolve(node, name="")), frozenset({host} if host else ()))
 
 
-@lru_cache(maxsize=1024)
-def _ageless(group: PodGroup) -> PodGroup:
-    return evolve(group, uid=0)
+@lru_cache(maxsize=1 << 14)
+def _same(value: Hashable) -> Hashable:
+    """The first of equal values, so that they are compared by identity from then on."""
+    return value
 
 
-def _key(world: World, fixed: frozenset[str]) -> Hashable:
-    by_rank = world.settings.rank
-    scores = world.settings.node_scores or Table[int]()
-    pods, ghost = world.pods, world.ghost
-    counted = {key for keys in ghost.counted.values() for key in keys}
-    queue = {entry.pod: position for position, entry in enumerate(world.queue)}
-    flying = {pod.key for pod in world.cycle.members} if world.cycle is not None else set[str]()
+@lru_cache(maxsize=1 << 10)
+def _ageless(objects: Table[PodGroup] | Table[Workload]) -> tuple[Hashable, ...]:
+    return tuple(evolve(obj, uid=0) for obj in objects.values())
 
-    def remembered(key: str) -> tuple[object, ...]:
-        pod = pods[key]
-        sets = world.members.get(pod.group) if pod.group is not None else None
-        roles = (
-            (
-                key in sets.unsched,
-                key in sets.assumed,
-                key in sets.assigned,
-                key in sets.done,
-                key in sets.leaving,
-            )
-            if sets is not None
-            else ()
-        )
-        return (
-            _order(_pod_class(pod, key in fixed)),
-            roles,
-            key in counted,
-            key in ghost.owed,
-            key in ghost.placed,
-        )
 
-    ranked: list[str] = []
-    settled: dict[str, list[tuple[object, ...]]] = {}
-    known: dict[str, tuple[object, ...]] = {}
-    for key in sorted(pods, key=lambda k: pods[k].uid):
-        pod = pods[key]
-        busy = key in queue or key in flying or key in world.assumed or key in world.bindings
-        if pod.node_name is None or busy or key in world.nominations:
-            ranked.append(key)
+@frozen
+class _Outlook:
+    """What may still come, without names; who keeps a name because of it; the names of what is to come."""
+
+    value: Hashable
+    kept: frozenset[str]
+    coming: frozenset[str]
+
+
+@lru_cache(maxsize=1 << 12)
+def _outlook(environment: Environment, fixed: frozenset[str]) -> _Outlook:
+    kept = set(fixed)
+    kept.update(call.partition("/")[2] for call in (*environment.held, *environment.failing))
+    for obj in environment.arrivals:
+        kept |= _told_apart_by(obj)
+    coming = [_anonymous(obj, obj.key in kept) for obj in environment.arrivals]
+    value = (_bag(coming) if environment.any_order else tuple(coming), evolve(environment, arrivals=()))
+    return _Outlook(value, frozenset(kept), frozenset(obj.key for obj in environment.arrivals))
+
+
+def _told_apart_by(obj: Object) -> frozenset[str]:
+    match obj:
+        case Pod():
+            return _pod(obj).names | {node for node in (obj.node_name, obj.nominated_node_name) if node}
+        case Node():
+            return _node(obj).names
+        case _:
+            return frozenset()
+
+
+def _anonymous(obj: Object, named: bool) -> Hashable:
+    match obj:
+        case Pod() if not named:
+            return _pod(obj).value, obj.node_name, obj.nominated_node_name
+        case Node() if not named:
+            return _node(obj).value
+        case _:
+            return obj
+
+
+def _bag(items: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """The items in an order that only depends on what they are, whatever their types."""
+    return tuple(sorted(items, key=hash))
+
+
+class _Reading:
+    """A world as it is read: what is said of each pod, of each node, and of a pod at a node.
+
+    What is said of one pod, or of one node, comes in an order that does not depend on names. `aged` are the
+    pods whose age matters, `home` is the first node to which a pod was linked, `torn` are those that were
+    linked to a second one, `kept` are names that stay.
+    """
+
+    __slots__ = ("aged", "at", "home", "kept", "nodes", "pods", "torn", "uids", "whole", "world")
+
+    def __init__(self, world: World, kept: frozenset[str]) -> None:
+        self.world, self.kept = world, kept
+        self.pods: dict[str, list[Hashable]] = {}
+        self.nodes: dict[str, list[Hashable]] = {}
+        self.at: dict[str, list[tuple[str, Hashable]]] = {}
+        self.home: dict[str, str] = {}
+        self.uids: dict[str, int] = {}
+        self.aged: set[str] = set()
+        self.torn: set[str] = set()
+        self.whole: list[Hashable] = []
+        self.read_truth()
+        self.read_cache()
+        self.read_memory()
+        self.read_ghost()
+        if world.cycle is not None:
+            self.read_cycle(world.cycle)
+
+    def say(self, pod: str, what: Hashable) -> None:
+        """Something of a pod."""
+        said = self.pods.get(pod)
+        if said is None:
+            said = self.pods[pod] = []
+        said.append(what)
+
+    def rank(self, pod: str, what: Hashable) -> None:
+        """Something of a pod that makes its age matter."""
+        self.say(pod, what)
+        self.aged.add(pod)
+
+    def link(self, pod: str, node: str, what: Hashable) -> None:
+        """Something of a pod and a node."""
+        if pod not in self.pods:
+            self.pods[pod] = []
+        if self.home.setdefault(pod, node) != node:
+            self.torn.add(pod)
+        self.links(node).append((pod, what))
+
+    def links(self, node: str) -> list[tuple[str, Hashable]]:
+        """The pods at a node, which is known from now on."""
+        at = self.at.get(node)
+        if at is None:
+            at = self.at[node] = []
+            self.nodes[node] = []
+        return at
+
+    def references(self, pod: Pod, what: str) -> None:
+        """The nodes that a pod object names."""
+        if pod.node_name is not None:
+            self.link(pod.key, pod.node_name, what)
+        if pod.nominated_node_name is not None:
+            self.link(pod.key, pod.nominated_node_name, (what, "nominated"))
+
+    def version(self, pod: Pod, what: str) -> None:
+        """A copy of a pod that somebody has in hand, if it is not just the stored one."""
+        key = pod.key
+        stored = self.world.pods.get(key)
+        if stored is pod or stored == pod:
+            return
+        shape = _pod(pod)
+        self.kept |= shape.names
+        self.say(key, (what, shape.value, pod.uid == self.uids.setdefault(key, pod.uid)))
+        self.references(pod, what)
+
+    def node(self, name: str, node: Node | None, what: str) -> None:
+        """A copy of a node that somebody has in hand, if it is not just the stored one."""
+        stored = self.world.nodes.get(name)
+        if stored is node or stored == node:
+            return
+        shape = _node(node) if node is not None else None
+        self.nodes[name].append((what, shape and shape.value, node is not None and node.name == name))
+        if shape is not None:
+            self.kept |= shape.names
+
+    def read_truth(self) -> None:
+        for name, node in self.world.nodes.items():
+            shape = _node(node)
+            self.at[name], self.nodes[name] = [], [shape.value]
+            if shape.names:
+                self.kept |= shape.names
+        for key, pod in self.world.pods.items():
+            shape = _pod(pod)
+            self.pods[key], self.uids[key] = [shape.value], pod.uid
+            if shape.names:
+                self.kept |= shape.names
+            if pod.node_name is None:
+                self.aged.add(key)
+            self.references(pod, "stored")
+
+    def read_cache(self) -> None:
+        for name, info in self.world.cache.items():
+            self.links(name)
+            self.info(name, info, "cached")
+
+    def info(self, name: str, info: NodeInfo, what: str) -> None:
+        """A node with the pods on it."""
+        self.nodes[name].append((what, info.used, info.nonzero))
+        self.node(name, info.node, what)
+        for key, pod in info.pods.items():
+            self.link(key, name, what)
+            self.version(pod, what)
+
+    def read_memory(self) -> None:
+        world = self.world
+        for group, sets in world.members.items():
+            self.members(group, sets, "member")
+            self.aged.update(sets.unsched, sets.assumed)
+        for key, node in world.assumed.items():
+            self.rank(key, "promised")
+            self.link(key, node, "promised")
+        for number, entry in enumerate(world.queue):
+            self.rank(entry.pod, (number, entry.place, entry.plugins, entry.cooling, entry.tried))
+        for key, node in world.nominations.items():
+            self.link(key, node, "nomination")
+        for key, binding in world.bindings.items():
+            self.rank(key, binding.call)
+            self.link(key, binding.node, "binding")
+
+    def members(self, group: str, sets: Members, what: str) -> None:
+        """The member sets of a group."""
+        for key in sets.unsched:
+            self.say(key, (what, group, "unsched"))
+        for key in sets.assumed:
+            self.say(key, (what, group, "assumed"))
+        for key in sets.assigned:
+            self.say(key, (what, group, "assigned"))
+        for key in sets.done:
+            self.say(key, (what, group, "done"))
+        for key in sets.leaving:
+            self.say(key, (what, group, "leaving"))
+
+    def read_ghost(self) -> None:
+        ghost = self.world.ghost
+        for group, counted in ghost.counted.items():
+            for key in counted:
+                self.say(key, ("counted", group))
+        for key in ghost.owed:
+            self.say(key, "owed")
+        for key in ghost.placed:
+            self.say(key, "placed")
+
+    def read_cycle(self, cycle: Cycle) -> None:
+        self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message))
+        for number, pod in enumerate(cycle.members):
+            self.say(pod.key, ("tried", number))
+            self.version(pod, "tried")
+        for number, result in enumerate(cycle.results):
+            self.say(result.pod, ("result", number, result.plugins, result.error))
+            if result.node is not None:
+                self.link(result.pod, result.node, ("result", number))
+        for number, event in enumerate(cycle.noticed):
+            if event.pod is not None:
+                self.say(event.pod.key, ("noticed", number))
+                self.version(event.pod, "noticed")
+            self.whole.append((event.kind, event.group))
+            if event.node is not None:
+                self.links(event.node.name)
+                self.nodes[event.node.name].append(("noticed", number))
+                self.node(event.node.name, event.node, "noticed")
+        for snapshot, what in ((cycle.taken, "taken"), (cycle.snapshot, "seen")):
+            if snapshot is not None:
+                self.snapshot(snapshot, cycle.group, what)
+
+    def snapshot(self, snapshot: Snapshot, group: str | None, what: str) -> None:
+        """What a cycle sees, as far as it is not just what is there now."""
+        world = self.world
+        for name, info in snapshot.nodes.items():
+            self.links(name)
+            live = world.cache.get(name)
+            if live is info or live == info:
+                self.nodes[name].append(what)
+            else:
+                self.info(name, info, what)
+        for name in snapshot.nodes_with_affinity:
+            self.nodes[name].append((what, "affinity"))
+        for name in snapshot.nodes_with_required_anti_affinity:
+            self.nodes[name].append((what, "required anti-affinity"))
+        if snapshot.members == world.members_of(group or ""):
+            self.whole.append(what)
         else:
-            known[key] = remembered(key)
-            settled.setdefault(pod.node_name, []).append(known[key])
-    rank = {key: number for number, key in enumerate(ranked)}
+            self.members(group or "", snapshot.members, what)
 
-    touching: dict[str, list[tuple[str, int]]] = {}
-    for key, number in rank.items():
-        for how, node in (
-            ("on", pods[key].node_name),
-            ("assumed", world.assumed.get(key)),
-            ("binding", world.bindings[key].node if key in world.bindings else None),
-            ("nominated", world.nominations.get(key)),
-            ("status", pods[key].nominated_node_name),
-        ):
-            if node is not None:
-                touching.setdefault(node, []).append((how, number))
-    names = {*world.cache, *settled, *touching}
-    signed = {
-        name: (
-            name if by_rank or name in fixed else "",
-            scores.get(name, 0),
-            _order(_node_class(world.nodes.get(name), by_rank or name in fixed)),
-            tuple(sorted(settled.get(name, ()))),
-            tuple(sorted(touching.get(name, ()))),
-            tuple(_in_cycle(world.cycle, name, rank)),
+    def expects(self, outlook: _Outlook) -> bool:
+        """Whether something here is known by a name that is yet to come."""
+        told_apart = self.kept - outlook.kept
+        return not all(outlook.coming.isdisjoint(known) for known in (self.pods, self.nodes, told_apart))
+
+    def key(self, outlook: _Outlook) -> Hashable:
+        """Everything that was said, without names."""
+        world, pods, nodes = self.world, self.pods, self.nodes
+        scores, by_name = world.settings.node_scores, world.settings.rank
+        coming = outlook.value
+        if outlook.coming and (by_name or scores is not None or self.expects(outlook)):
+            self.kept |= outlook.coming
+            coming = world.environment
+        for name in self.kept:
+            if name in pods:
+                pods[name].append(name)
+        for pod in self.torn - world.pods.keys():
+            pods[pod].append(pod)
+        ranked = sorted(self.torn | (self.aged & world.pods.keys()), key=lambda p: (self.uids.get(p, inf), p))
+        ranks = {pod: number for number, pod in enumerate(ranked)}
+        bag: list[Hashable] = []
+        for name, said in nodes.items():
+            if by_name or name in self.kept:
+                said.append(name)
+            if scores is not None:
+                said.append(scores.get(name, 0))
+            here: list[tuple[int, Hashable]] = []
+            mine: dict[str, list[Hashable]] = {}
+            for pod, what in self.at[name]:
+                if pod in ranks:
+                    here.append((ranks[pod], what))
+                elif pod in mine:
+                    mine[pod].append(what)
+                else:
+                    mine[pod] = [*pods[pod], what]
+            here.sort(key=_first)
+            bag.append((tuple(said), tuple(here), _bag([tuple(whats) for whats in mine.values()])))
+        adrift = [tuple(said) for pod, said in pods.items() if pod not in ranks and pod not in self.home]
+        ghost = world.ghost
+        return (
+            world.settings,
+            coming,
+            _ageless(world.groups),
+            _ageless(world.workloads),
+            world.priority_classes,
+            tuple(world.members),
+            (ghost.started, tuple(ghost.counted), ghost.lost, ghost.beyond),
+            tuple(self.whole),
+            tuple([tuple(pods[pod]) for pod in ranked]),
+            _bag(adrift),
+            _bag(bag),
         )
-        for name in names
-    }
-    node_of = {name: number for number, name in enumerate(sorted(names, key=lambda n: (signed[n], n)))}
-    order = sorted(known, key=lambda key: (node_of[pods[key].node_name or ""], known[key], key))
-    new = {**rank, **{key: len(rank) + number for number, key in enumerate(order)}}
-
-    def renamed(keys: Iterable[str]) -> tuple[object, ...]:
-        return tuple(sorted(new.get(key, -1) for key in keys)), tuple(k for k in keys if k not in new)
-
-    return (
-        world.settings,
-        tuple(signed[name] for name in node_of_order(node_of)),
-        tuple((remembered(key), world.pods[key].node_name is not None) for key in ranked),
-        tuple((known[key], node_of[pods[key].node_name or ""]) for key in order),
-        tuple((k, tuple(renamed(s) for s in _sets(world, k))) for k in world.members),
-        tuple(
-            (node_of.get(name), renamed(info.pods), info.used, info.nonzero, info.node is None)
-            for name, info in sorted(world.cache.items(), key=lambda item: node_of[item[0]])
-        ),
-        tuple(_entry(entry, new) for entry in world.queue),
-        tuple(sorted((new.get(k, -1), node_of[n]) for k, n in world.assumed.items())),
-        tuple(sorted((new.get(k, -1), node_of[b.node], b.call) for k, b in world.bindings.items())),
-        tuple(sorted((new.get(k, -1), node_of[n]) for k, n in world.nominations.items())),
-        tuple(_ageless(group) for group in world.groups.values()),
-        tuple(world.workloads),
-        _cycle(world.cycle, new, node_of),
-        world.environment,
-        (ghost.started, ghost.lost, ghost.beyond, tuple((g, renamed(k)) for g, k in ghost.counted.items())),
-    )
 
 
-def node_of_order(node_of: dict[str, int]) -> list[str]:
-    """The nodes' names in the order of their new numbers."""
-    return sorted(node_of, key=node_of.__getitem__)
-
-
-def _order(value: object) -> int:
-    """A number that stands for a value: equal for equal values, and the same all through one process."""
-    return _numbers.setdefault(value, len(_numbers))
-
-
-_numbers: dict[object, int] = {}
-
-
-def _sets(world: World, group: str) -> tuple[tuple[str, ...], ...]:
-    sets = world.members[group]
-    return sets.unsched, sets.assumed, sets.assigned, sets.done, sets.leaving
-
-
-def _entry(entry: Entry, new: dict[str, int]) -> tuple[object, ...]:
-    return new.get(entry.pod, -1), entry.place, entry.plugins, entry.cooling, entry.tried
-
-
-def _in_cycle(cycle: Cycle | None, node: str, rank: dict[str, int]) -> Iterable[int]:
-    if cycle is not None:
-        for result in cycle.results:
-            if result.node == node:
-                yield rank.get(result.pod, -1)
-
-
-def _cycle(cycle: Cycle | None, new: dict[str, int], node_of: dict[str, int]) -> Hashable:
-    if cycle is None:
-        return None
-    return (
-        cycle.group,
-        tuple((new.get(pod.key, -1), _order(_pod_class(pod, False))) for pod in cycle.members),
-        cycle.stage,
-        tuple(
-            (new.get(r.pod, -1), node_of.get(r.node, -1) if r.node is not None else None, r.plugins, r.error)
-            for r in cycle.results
-        ),
-        cycle.code,
-        cycle.message,
-        _seen(cycle.taken, new, node_of),
-        _seen(cycle.snapshot, new, node_of),
-        cycle.noticed,
-    )
-
-
-def _seen(snapshot: Snapshot | None, new: dict[str, int], node_of: dict[str, int]) -> Hashable:
-    if snapshot is None:
-        return None
-    nodes = [
-        (
-            node_of.get(name, -1),
-            _order(_node_class(info.node, False)),
-            tuple(sorted(new.get(key, -1) for key in info.pods)),
-            info.used,
-        )
-        for name, info in snapshot.nodes.items()
-    ]
-    sets = snapshot.members
-    members = (sets.unsched, sets.assumed, sets.assigned, sets.done, sets.leaving)
-    return tuple(sorted(nodes, key=lambda n: n[0])), tuple(
-        tuple(sorted(new.get(k, -1) for k in keys)) for keys in members
-    )
+def _first(item: tuple[int, Hashable]) -> int:
+    return item[0]
