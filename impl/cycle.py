@@ -17,7 +17,8 @@ from gangproof.impl.snapshot import with_pod
 from gangproof.impl.world import Code, Cycle, NodeInfo, Result, Snapshot, World
 
 UNSCHEDULABLE = "pod group is unschedulable"
-WAITING = "waiting for minCount pods from a gang to be scheduled"
+DIFFERENT_NAMES = "pods of a group have different scheduler names"
+UNKNOWN_NAME = "unknown scheduler name"
 
 
 def check(world: World, cycle: Cycle) -> Cycle:
@@ -28,9 +29,7 @@ def check(world: World, cycle: Cycle) -> Cycle:
     """
     names = {pod.scheduler_name for pod in cycle.members}
     if len(names) > 1 or not names <= set(world.settings.profiles):
-        error = (
-            "pods of a group have different scheduler names" if len(names) > 1 else "unknown scheduler name"
-        )
+        error = DIFFERENT_NAMES if len(names) > 1 else UNKNOWN_NAME
         return evolve(
             cycle,
             stage="submitting",

@@ -90,5 +90,5 @@ HINTS: dict[str, Callable[[Pod, Event], bool]] = {
 
 
 def worth_it(pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:
-    """Whether some of the plugins hints at another try; without any plugin every event does (QUEUE-14b)."""
+    """Whether some of the plugins hints at another try; without any plugin every event does (QUEUE-14)."""
     return event.kind == "Flush" or not plugins or any(HINTS[plugin](pod, event) for plugin in plugins)

@@ -7,9 +7,10 @@ from gangproof.impl.api import controllers, terminate
 from gangproof.impl.commit import bind, permit, submit
 from gangproof.impl.condition import condition, store
 from gangproof.impl.cycle import check, place, verdict
+from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.members import members, quorum
 from gangproof.impl.queue import admit, fail, gate, order, pop, ready, wake
-from gangproof.impl.rules import Rules
+from gangproof.impl.rules import Rules, profile
 from gangproof.impl.snapshot import assume, snapshot, undo
 
 INTENDED = Rules(
@@ -38,3 +39,9 @@ INTENDED = Rules(
     admission=admission,
 )
 """The profile *intended*: it keeps every promise (SEMANTICS 0.5)."""
+
+V1_36_3 = profile(INTENDED, *(deviation.change for deviation in DEVIATIONS))
+"""The profile *v1.36.3*, races included: the base with every deviation that is modelled."""
+
+V1_36_3_PROMPT = profile(INTENDED, *(d.change for d in DEVIATIONS if not d.race))
+"""The profile *v1.36.3* without the deviations that are races."""

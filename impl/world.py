@@ -152,8 +152,8 @@ class Cycle:
 
     `members` are the popped objects in the order in which they are tried (L); `taken` is the snapshot as it
     was taken, `snapshot` the same with the members assumed so far. `noticed` are the events since the pop:
-    a plain pod that fails does not miss them; a group ignores them (QUEUE-22). `submitted` is how many members
-    the submit loop has carried out, where it goes one by one.
+    a plain pod that fails does not miss them; a group ignores them (QUEUE-22). `submitted` counts the members
+    that the submit loop has carried out, where it goes one by one.
     """
 
     group: str | None

@@ -1,0 +1,141 @@
+"""Deviations between the verdict and the bind: one member at a time, a wait at Permit, no second try."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.commit import assume, forget, give_up, open_call, own_result
+from gangproof.impl.deviations.deviation import Deviation
+from gangproof.impl.objects import Pod
+from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, Rules, SubmitStep
+from gangproof.impl.world import Binding, Cycle, Entry, Members, Result, Stage, World
+
+
+def one_by_one(_: SubmitStep) -> SubmitStep:
+    """Members are committed or failed one after the other, each on its own (CYCLE-41 to CYCLE-48, BIND-01)."""
+
+    def submit(rules: Rules, world: World, cycle: Cycle) -> World:
+        pod = cycle.members[cycle.submitted]
+        result = own_result(cycle, pod.key)
+        node = next((r.node for r in cycle.results if r.pod == pod.key), None)
+        if cycle.code == "Success" and node is not None:
+            world = commit_member(rules, world, pod, node)
+        else:
+            world = rules.fail(rules, world, pod, result)
+        submitted = cycle.submitted + 1
+        stage: Stage = "reporting" if submitted == len(cycle.members) else "submitting"
+        return evolve(world, cycle=evolve(cycle, submitted=submitted, stage=stage))
+
+    return submit
+
+
+def commit_member(rules: Rules, world: World, pod: Pod, node: str) -> World:
+    """One member is assumed in the live cache and asks Permit again; others are not touched (BIND-01, BIND-02)."""
+    world = assume(rules, world, pod, node)
+    if pod.key not in world.assumed:
+        return rules.fail(rules, world, pod, Result(pod.key, error="cannot be assumed"))
+    world, answer = rules.permit(rules, world, world.members_of(pod.group or ""), pod)
+    if answer == "Error":
+        error = Result(pod.key, error=f"podgroup {pod.group} not found")
+        return rules.fail(rules, forget(rules, world, pod), pod, error)
+    call = Binding(node, "permit") if answer == "Wait" else open_call(world, pod.key)
+    return evolve(world, bindings=world.bindings.put(pod.key, call))
+
+
+def acting(stage: Stage, old: PermitStep) -> PermitStep:
+    """Permit wakes siblings when it answers Wait and lets waiting members go when it does not (GANG-09, 10)."""
+
+    def permit(rules: Rules, world: World, sets: Members, pod: Pod) -> tuple[World, Answer]:
+        world, answer = old(rules, world, sets, pod)
+        gang_plugin = pod.group is not None and world.settings.gates.gang_scheduling
+        if world.cycle is None or world.cycle.stage != stage or not gang_plugin:
+            return world, answer
+        if answer == "Wait":
+            return activate(rules, world, sets.unsched), answer
+        return (release(world, sets.assumed) if answer == "Success" else world), answer
+
+    return permit
+
+
+def in_commit(old: PermitStep) -> PermitStep:
+    """Permit acts while members are committed."""
+    return acting("submitting", old)
+
+
+def in_simulation(old: PermitStep) -> PermitStep:
+    """Permit acts even while members are only tried (CYCLE-24a, GANG-11)."""
+    return acting("placing", old)
+
+
+def activate(rules: Rules, world: World, pods: tuple[str, ...]) -> World:
+    """The pods enter the active part, from the pool if PreEnqueue lets them, from backoff at once (QUEUE-25)."""
+
+    def activated(entry: Entry) -> Entry:
+        if entry.pod not in pods or entry.place == "active":
+            return entry
+        if entry.place != "backoff" and rules.gate(rules, world, world.pods[entry.pod]):
+            return entry
+        return evolve(entry, place="active", cooling=False)
+
+    return evolve(world, queue=tuple(map(activated, world.queue)))
+
+
+def release(world: World, assumed: tuple[str, ...]) -> World:
+    """Members that wait at Permit go on to be bound (BIND-04)."""
+    for pod in assumed:
+        binding = world.bindings.get(pod)
+        if binding is not None and binding.call == "permit":
+            world = evolve(world, bindings=world.bindings.put(pod, open_call(world, pod)))
+    return world
+
+
+def without_a_second_try(old: BindStep) -> BindStep:
+    """A failed binding cycle ends the attempt and offers the room to everybody (BIND-07)."""
+
+    def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
+        if ok:
+            return old(rules, world, pod, ok)
+        rejected = world.bindings[pod].call == "permit"
+        plugins = ("GangScheduling",) if rejected else ()
+        return give_up(
+            rules, world, pod, Result(pod, plugins=plugins, error="" if rejected else "binding rejected")
+        )
+
+    return bind
+
+
+DEVIATIONS = (
+    Deviation(
+        Change(
+            "DEV-19",
+            "a commit that falls short of the live quorum waits at Permit, up to 5 minutes, with its room held",
+            {"permit": in_commit},
+        ),
+        promise="nobody waits at Permit any more",
+        intended="a gang's commit counts all kept members first and is undone as a whole if it falls short",
+        breaks=("INV-03",),
+        rules=("BIND-09", "GANG-09", "GANG-10"),
+    ),
+    Deviation(
+        Change(
+            "DEV-24",
+            "Permit releases waiting members and wakes siblings even inside a simulation",
+            {"permit": in_simulation},
+        ),
+        promise="a simulation has no effect",
+        intended="Permit inside a simulation or trial only counts",
+        breaks=("INV-02", "INV-07"),
+        rules=("CYCLE-24", "GANG-11"),
+    ),
+    Deviation(
+        Change(
+            "DEV-52",
+            "members are committed and bound one by one; a failed bind leaves no record and its room is offered to all",
+            {"submit": one_by_one, "bind": without_a_second_try},
+        ),
+        promise="a decision is applied atomically for the group",
+        intended="one decision, then one bind a member; a failed bind is retried in place, else the member is owed",
+        breaks=("INV-03", "INV-14"),
+        rules=("BIND-01", "BIND-07", "BIND-08", "CYCLE-50"),
+    ),
+)

@@ -1,0 +1,87 @@
+"""Deviations in what is reported: exits without a condition, and a view that lags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import evolve
+
+from gangproof.impl.cycle import DIFFERENT_NAMES, UNKNOWN_NAME
+from gangproof.impl.deviations.deviation import Deviation
+from gangproof.impl.objects import Condition, PodGroup
+from gangproof.impl.rules import Change, ConditionStep, StoreStep
+from gangproof.impl.world import Code, World
+
+
+def silent(exit_message: str) -> Callable[[ConditionStep], ConditionStep]:
+    """Nothing is written when a cycle ends early with this message (CYCLE-05, CYCLE-51)."""
+
+    def wrap(old: ConditionStep) -> ConditionStep:
+        def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:
+            return None if message == exit_message else old(world, group, code, message)
+
+        return condition
+
+    return wrap
+
+
+def by_the_copy(old: ConditionStep) -> ConditionStep:
+    """The write compares with the scheduler's copy of the group, which may lag (CYCLE-55)."""
+
+    def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:
+        copy = world.unseen.get(group.key)
+        if copy is None:
+            return old(world, group, code, message)
+        return old(evolve(world, groups=world.groups.put(group.key, copy)), copy, code, message)
+
+    return condition
+
+
+def unseen_at_first(old: StoreStep) -> StoreStep:
+    """What is written is seen later (CYCLE-55, ACT-10)."""
+
+    def store(world: World, group: PodGroup) -> World:
+        before = world.groups[group.key]
+        unseen = world.unseen if group.key in world.unseen else world.unseen.put(group.key, before)
+        return evolve(old(world, group), unseen=unseen)
+
+    return store
+
+
+DEVIATIONS = (
+    Deviation(
+        Change(
+            "DEV-13",
+            "members with different scheduler names fail with an error that no condition tells of",
+            {"condition": silent(DIFFERENT_NAMES)},
+        ),
+        promise="a mismatch of scheduler names rejects all members",
+        intended="the cycle ends with verdict Error and the condition False/SchedulerError",
+        breaks=("LIVE-13",),
+        rules=("CYCLE-05", "CYCLE-51"),
+    ),
+    Deviation(
+        Change(
+            "DEV-14",
+            "a cycle that ends early for another reason writes no condition",
+            {"condition": silent(UNKNOWN_NAME)},
+        ),
+        promise="a condition after every cycle",
+        intended="every exit of a cycle with members and an existing PodGroup writes the condition",
+        breaks=("LIVE-13",),
+        rules=("CYCLE-51",),
+    ),
+    Deviation(
+        Change(
+            "DEV-22",
+            "the retry of a member that is left over writes False over True from a stale copy",
+            {"condition": by_the_copy, "store": unseen_at_first},
+        ),
+        promise="True is terminal",
+        intended="the write compares with the stored object and never replaces True",
+        breaks=("INV-13",),
+        rules=("CYCLE-52", "CYCLE-55"),
+        race=True,
+        scenario="GS-20-shipped",
+    ),
+)

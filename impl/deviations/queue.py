@@ -1,0 +1,156 @@
+"""Deviations in the queue: the order of members, backoff, the flush."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+
+from attrs import evolve
+
+from gangproof.impl.deviations.deviation import Deviation
+from gangproof.impl.objects import Pod
+from gangproof.impl.queue import end_group_backoff, strongest
+from gangproof.impl.rules import AdmitStep, Change, OrderStep, PopStep, ReadyStep, Rules, WakeStep
+from gangproof.impl.world import Entry, Event, World
+
+Batches = tuple[tuple[int, ...], ...]
+
+
+def remembered(old: AdmitStep) -> AdmitStep:
+    """The initial-attempt time is that of the first admission; one event admits several at once (QUEUE-11)."""
+
+    def admit(world: World, pods: tuple[str, ...]) -> World:
+        batch = tuple(sorted(world.pods[pod].uid for pod in pods))
+        return evolve(old(world, pods), admitted=(*_waiting(world), batch))
+
+    return admit
+
+
+def _waiting(world: World) -> Batches:
+    """The batches without pods that are gone or bound."""
+    waiting = {pod.uid for pod in world.pods.values() if pod.node_name is None}
+    batches = (tuple(uid for uid in batch if uid in waiting) for batch in world.admitted)
+    return tuple(batch for batch in batches if batch)
+
+
+def by_first_admission(old: OrderStep) -> OrderStep:
+    """Members go by priority and first admission; those that one event let in are in any order (QUEUE-13, 19d).
+
+    Whatever order came out stays for good, as the times do in the real queue.
+    """
+
+    def order(world: World) -> tuple[World, ...]:
+        cycle = world.cycle
+        if cycle is None or cycle.group is None:
+            return old(world)
+        late = tuple(sorted(pod.uid for pod in cycle.members if not _admitted(world, pod)))
+        batches = (*_waiting(world), late) if late else _waiting(world)
+        world = evolve(world, admitted=batches)
+        return tuple(_ordered(world, ranks) for ranks in _resolved(batches, {p.uid for p in cycle.members}))
+
+    return order
+
+
+def _admitted(world: World, pod: Pod) -> bool:
+    return any(pod.uid in batch for batch in world.admitted)
+
+
+def _resolved(batches: Batches, tried: set[int]) -> Iterator[Batches]:
+    """Every way in which the batches with several tried members may have been in fact one after the other."""
+    ways = [
+        [tuple((uid,) for uid in way) for way in permutations(batch)]
+        if len(tried.intersection(batch)) > 1
+        else [(batch,)]
+        for batch in batches
+    ]
+    for choice in product(*ways):
+        yield tuple(batch for part in choice for batch in part)
+
+
+def _ordered(world: World, batches: Batches) -> World:
+    cycle = world.cycle
+    assert cycle is not None
+    rank = {uid: number for number, batch in enumerate(batches) for uid in batch}
+    members = tuple(sorted(cycle.members, key=lambda pod: (-pod.priority, rank[pod.uid])))
+    return evolve(world, admitted=batches, cycle=evolve(cycle, members=members))
+
+
+def early(old: ReadyStep) -> ReadyStep:
+    """When nothing is active the head of the backoff queue is served before its time (QUEUE-19)."""
+
+    def ready(world: World) -> Entry | None:
+        first = old(world)
+        if first is None and world.settings.gates.scheduler_pop_from_backoff_q:
+            return strongest(world, [e for e in world.queue if e.place == "backoff" and e.plugins])
+        return first
+
+    return ready
+
+
+def with_siblings_in_backoff(old: PopStep) -> PopStep:
+    """Siblings are taken along from backoff too, whatever is left of it (QUEUE-19b)."""
+
+    def pop(rules: Rules, world: World) -> World:
+        first = rules.ready(world)
+        if first is not None:
+            group = world.pods[first.pod].group if world.settings.gates.generic_workload else None
+            if group is not None:
+                world = end_group_backoff(world, group)
+            elif first.place == "backoff":
+                world = evolve(
+                    world,
+                    queue=tuple(evolve(e, place="active") if e is first else e for e in world.queue),
+                )
+        return old(rules, world)
+
+    return pop
+
+
+def passing_over_gated(old: WakeStep) -> WakeStep:
+    """The flush does not reach gated entries (QUEUE-15, QUEUE-26)."""
+
+    def wake(rules: Rules, world: World, event: Event) -> World:
+        after = old(rules, world, event)
+        if event.kind != "Flush":
+            return after
+        kept = tuple(
+            before if before.place == "gated" else entry
+            for before, entry in zip(world.queue, after.queue, strict=True)
+        )
+        return evolve(after, queue=kept)
+
+    return wake
+
+
+DEVIATIONS = (
+    Deviation(
+        Change(
+            "DEV-11",
+            "members are ordered by their first admission to the queue, which is arbitrary among siblings",
+            {"admit": remembered, "order": by_first_admission},
+        ),
+        promise="a deterministic member order by priority and first-seen time",
+        intended="members are ordered by priority, then creation, then name, all of them stored",
+        breaks=("INV-39",),
+        rules=("QUEUE-11", "QUEUE-13", "QUEUE-19d"),
+    ),
+    Deviation(
+        Change(
+            "DEV-12",
+            "backoff is skipped when the queue is otherwise idle, and for siblings that are taken along",
+            {"ready": early, "pop": with_siblings_in_backoff},
+        ),
+        promise="the standard backoff applies to a group",
+        intended="nothing is popped before its backoff is over, unless a new member or an event justifies it",
+        breaks=("LIVE-09",),
+        rules=("QUEUE-19", "QUEUE-19b", "QUEUE-23"),
+        scenario="QU-22",
+    ),
+    Deviation(
+        Change("DEV-53", "gated pods ignore the flush", {"wake": passing_over_gated}),
+        promise="the flush is the safety net",
+        intended="the flush offers its event to gated pods too",
+        breaks=("LIVE-06",),
+        rules=("QUEUE-26",),
+    ),
+)
