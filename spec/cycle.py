@@ -145,12 +145,7 @@ def close(now: State, closed: Term) -> Step:
 )
 def decide(now: State, g: Term, kept: Term, at: Term) -> Step:
     """A cycle decides for a group: every kept member is promised its node, all at once."""
-    size = Sum(
-        "size",
-        p,
-        (),
-        kept(p),
-    )
+    size = Sum("size", p, (), kept(p))
     repaid = Sum(
         "repaid",
         p,
