@@ -253,7 +253,7 @@ CASES = (
         pod_with("p", labels=Table()),
     ),
     Case("who repels changes its domain", (A, HERMIT), pod("p", labels=X), POD_ONLY, labelled("n1")),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from clusters import HOST, cluster, node, pod, preferred, required, selector, term
 
 from gangproof.impl.objects import NodeAffinity, NodeSelectorTerm, Pod, Requirement, TopologySpreadConstraint
@@ -50,6 +51,13 @@ def test_score_09_by_zone(skew: int, expected: list[int]) -> None:
 def test_score_09_by_host() -> None:
     # 2, 1, 1; w = ln 5 = 1.609; raw 3.22 → 3 and 2; 100·(3+2−3)/3 = 66.7
     seen = cluster(*ZONED, n1=xs(2, "a"), n2=xs(1, "b"), n3=xs(1, "c"))
+    assert spread(seen, evenly(HOST)) == [66, 100, 100]
+
+
+def test_score_09_nodes_that_share_a_host_name_are_counted_one_by_one() -> None:
+    # three nodes, so w = ln 5 as above, not ln 3; and each has its own pods
+    same = [evolve(each, labels=each.labels.put(HOST, "h")) for each in ZONED]
+    seen = cluster(*same, n1=xs(2, "a"), n2=xs(1, "b"), n3=xs(1, "c"))
     assert spread(seen, evenly(HOST)) == [66, 100, 100]
 
 
