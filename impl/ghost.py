@@ -16,13 +16,13 @@ def remember(before: World, after: World) -> World:
     """The world after a step, with the history of that step in its ghost."""
     decided = _decision(before, after)
     if decided is None and after.pods is before.pods and after.assumed is before.assumed:
-        return after if after.groups is before.groups else _forget_groups(after)
+        return after if after.groups is before.groups else _forget_groups(before, after)
     ghost = after.ghost
     if decided is not None:
         ghost = _decide(after, ghost, decided)
     ghost = _settle_debts(before, after, ghost)
     ghost = _count_losses(after, ghost)
-    return _forget_groups(after if ghost is after.ghost else evolve(after, ghost=ghost))
+    return _forget_groups(before, after if ghost is after.ghost else evolve(after, ghost=ghost))
 
 
 def counts(pod: Pod | None) -> bool:
@@ -69,7 +69,8 @@ def _settle_debts(before: World, after: World, ghost: Ghost) -> Ghost:
         placed = added(placed, key)
     for key in placed:
         pod = after.pods.get(key)
-        if pod is None or (pod.node_name is None and key not in after.assumed):
+        elsewhere = pod is not None and pod.node_name is not None and key in after.bindings
+        if pod is None or elsewhere or (pod.node_name is None and key not in after.assumed):
             placed = removed(placed, key)
     if owed == ghost.owed and placed == ghost.placed:
         return ghost
@@ -86,16 +87,24 @@ def _count_losses(after: World, ghost: Ghost) -> Ghost:
     return ghost
 
 
-def _forget_groups(world: World) -> World:
-    """The history of a group ends with its object."""
-    ghost = world.ghost
-    for group in ghost.started:
-        if group not in world.groups:
-            ghost = evolve(
-                ghost,
-                started=removed(ghost.started, group),
-                counted=ghost.counted.drop(group),
-                lost=ghost.lost.drop(group),
-                owed=tuple(p for p in ghost.owed if (q := world.pods.get(p)) and q.group != group),
-            )
-    return world if ghost is world.ghost else evolve(world, ghost=ghost)
+def _forget_groups(before: World, after: World) -> World:
+    """The history of a group, and of its members, ends with its object."""
+    gone = [group for group in before.groups if group not in after.groups]
+    if not gone:
+        return after
+    ghost = after.ghost
+    for group in gone:
+        ghost = evolve(
+            ghost,
+            started=removed(ghost.started, group),
+            counted=ghost.counted.drop(group),
+            lost=ghost.lost.drop(group),
+            owed=tuple(p for p in ghost.owed if not _is_member(after, p, group)),
+            placed=tuple(p for p in ghost.placed if not _is_member(after, p, group)),
+        )
+    return evolve(after, ghost=ghost)
+
+
+def _is_member(world: World, pod: str, group: str) -> bool:
+    stored = world.pods.get(pod)
+    return stored is not None and stored.group == group
