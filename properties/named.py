@@ -130,9 +130,9 @@ _ALL = (
     ),
     Named(
         "any-order",
-        "two nodes, a gang of two and its group arrive in any order, and a user deletes one of them",
+        "two nodes, a gang of two and its group arrive in any order, and one bind fails",
         world(node("n1", 1), node("n2", 1), gang("g1", 2), pod("p1", "g1"), pod("p2", "g1"),
-              any_order=True, deletions=1),
+              any_order=True, failures=1),
     ),
     Named(
         "lost-member",
@@ -182,7 +182,7 @@ _ALL = (
     ),
     Named(
         "late-node",
-        "two nodes, a pod and a bigger and stronger one come in any order",
+        "two nodes, a pod, and a bigger and stronger one come in any order",
         world(node("n1", 1), node("n2", 2), pod("p1"), pod("p2", cpu=2, priority=5), any_order=True),
     ),
     Named(

@@ -156,6 +156,8 @@ class _Reading:
         self.read_cache()
         self.read_memory()
         self.read_ghost()
+        if world.admitted:
+            self.read_admitted()
         if world.cycle is not None:
             self.read_cycle(world.cycle)
 
@@ -259,6 +261,14 @@ class _Reading:
             self.rank(key, binding.call)
             self.link(key, binding.node, "binding")
 
+    def read_admitted(self) -> None:
+        """In which order pods were let in first, as far as they still wait for a node."""
+        waiting = {pod.uid: key for key, pod in self.world.pods.items() if pod.node_name is None}
+        batches = ([waiting[uid] for uid in batch if uid in waiting] for batch in self.world.admitted)
+        for number, batch in enumerate(filter(None, batches)):
+            for key in batch:
+                self.say(key, ("admitted", number))
+
     def members(self, group: str, sets: Members, what: str) -> None:
         """The member sets of a group."""
         for key in sets.unsched:
@@ -283,7 +293,7 @@ class _Reading:
             self.say(key, "placed")
 
     def read_cycle(self, cycle: Cycle) -> None:
-        self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message))
+        self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message, cycle.submitted))
         for number, pod in enumerate(cycle.members):
             self.say(pod.key, ("tried", number))
             self.version(pod, "tried")
@@ -366,9 +376,11 @@ class _Reading:
             world.settings,
             coming,
             _ageless(world.groups),
+            _ageless(world.unseen),
             _ageless(world.workloads),
             world.priority_classes,
             tuple(world.members),
+            world.memory,
             (ghost.started, tuple(ghost.counted), ghost.lost, ghost.beyond),
             tuple(self.whole),
             tuple([tuple(pods[pod]) for pod in ranked]),

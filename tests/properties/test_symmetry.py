@@ -1,0 +1,360 @@
+"""The key that forgets names: names do not matter, everything else does, and faults do not fool it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import permutations, product
+from typing import Any
+
+import attrs
+import pytest
+from attrs import evolve
+
+from gangproof.impl.objects import Pod
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.rules import Change, Placement, Rules, profile
+from gangproof.impl.table import Table
+from gangproof.impl.world import (
+    Binding,
+    Cycle,
+    Entry,
+    Environment,
+    Event,
+    Ghost,
+    Members,
+    NodeInfo,
+    Result,
+    Snapshot,
+    World,
+)
+from gangproof.properties.explore import Limits, explore, explore_graph
+from gangproof.properties.machine import Machine
+from gangproof.properties.named import GPU, HOSTNAME, NAMED, basic, gang, node, pod, world
+from gangproof.properties.quotient import compare
+from gangproof.properties.symmetry import Symmetry
+
+KEY = Symmetry()
+P4, P5 = "default/p4", "default/p5"
+
+
+def states(start: World, rules: Rules = INTENDED, limit: int = 400) -> Sequence[World]:
+    return explore_graph(Machine(rules, [start], "fine"), None, Limits(states=limit))[1].states
+
+
+def renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """The value with other names for pods and nodes; sets that are kept as sorted names are sorted again."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, Table):
+        return Table({renamed(k, names): renamed(v, names) for k, v in value.items()})
+    if isinstance(value, tuple):
+        return tuple(renamed(v, names) for v in value)
+    if attrs.has(type(value)):
+        fields = {f.name: renamed(getattr(value, f.name), names) for f in attrs.fields(type(value)) if f.init}
+        if isinstance(value, Members):
+            fields = {name: tuple(sorted(keys)) for name, keys in fields.items()}
+        if isinstance(value, Ghost):
+            fields["counted"] = Table({g: tuple(sorted(keys)) for g, keys in fields["counted"].items()})
+            fields |= {name: tuple(sorted(fields[name])) for name in ("started", "owed", "placed")}
+        return type(value)(**fields)
+    return value
+
+
+def exchanges(pods: Sequence[str], nodes: Sequence[str]) -> list[dict[str, str]]:
+    """Every way but one to give the same names out otherwise."""
+    found: list[dict[str, str]] = []
+    for other_pods, other_nodes in product(permutations(pods), permutations(nodes)):
+        plain = dict(zip(pods, other_pods, strict=True))
+        keys = {f"default/{old}": f"default/{new}" for old, new in plain.items()}
+        found.append({**plain, **keys, **dict(zip(nodes, other_nodes, strict=True))})
+    return found[1:]
+
+
+@pytest.mark.parametrize(
+    ("name", "pods", "nodes"),
+    [
+        ("failing-bind", "p1 p2 p3 p4", "n1 n2"),
+        ("any-order", "p1 p2", "n1 n2"),
+        ("lost-member", "p1 p2 p3", "n1"),
+        ("basic", "p1 p2 p3", "n1 n2"),
+        ("taints", "p1 p2", "n1 n2 n3"),
+        ("selector", "p1 p2 p3", "n1 n3"),
+        ("cordoned", "p2 p3", "n2"),
+        ("late-node", "p1 p2", "n1 n2"),
+        ("four", "p1 p2 p3 p4", "n1 n4"),
+        ("held-call", "p2", "n1 n2"),
+    ],
+)
+def test_names_do_not_matter(name: str, pods: str, nodes: str) -> None:
+    for names in exchanges(pods.split(), nodes.split()):
+        for state in states(NAMED[name].world, limit=200)[::5]:
+            assert KEY(renamed(state, names)) == KEY(state)
+
+
+def test_a_pod_that_somebody_selects_a_node_for_keeps_the_node_apart() -> None:
+    start = NAMED["selector"].world
+    ends = [state for state in states(start) if len(state.pods) == 3]
+    assert any(KEY(renamed(state, {"n1": "n2", "n2": "n1"})) != KEY(state) for state in ends)
+
+
+def test_who_is_fixed_keeps_the_name() -> None:
+    bound = [s for s in states(NAMED["fits"].world) if len(s.members_of("default/g1").assigned) == 1]
+    keys = {Symmetry(frozenset({"default/p1"}))(state) for state in bound}
+    assert len({KEY(state) for state in bound}) < len(keys)
+    on_nodes = [s for s in states(NAMED["four"].world) if len(s.members_of("default/g1").assumed) == 4]
+    assert len({KEY(s) for s in on_nodes}) < len({Symmetry(frozenset({"n1"}))(s) for s in on_nodes})
+
+
+def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
+    def older(state: World) -> World:
+        """p1 and p2 exchange their ages, wherever somebody knows them."""
+        ages = {"default/p1": state.pods["default/p2"].uid, "default/p2": state.pods["default/p1"].uid}
+        aged = {key: evolve(p, uid=ages[key]) for key, p in state.pods.items()}
+        infos = {
+            name: evolve(info, pods=Table({key: aged[key] for key in info.pods}))
+            for name, info in state.cache.items()
+        }
+        return evolve(state, pods=Table(aged), cache=Table(infos))
+
+    waiting = states(world(node("n1", 1, unschedulable=True), pod("p1"), pod("p2")))
+    queued = [s for s in waiting if len(s.queue) == 2]
+    assert queued
+    assert all(KEY(older(s)) != KEY(s) for s in queued)
+    running = [
+        s
+        for s in states(world(node("n1", 2), pod("p1", node="n1"), pod("p2", node="n1")))
+        if len(s.pods) == 2
+    ]
+    assert running
+    assert all(KEY(older(s)) == KEY(s) for s in running)
+
+
+READ = {
+    World: "settings nodes pods groups workloads priority_classes births members cache assumed queue nominations "
+    "bindings cycle admitted unseen environment ghost",
+    Members: "unsched assumed assigned done leaving",
+    NodeInfo: "node pods used nonzero",
+    Entry: "pod place plugins cooling tried",
+    Snapshot: "nodes members nodes_with_affinity nodes_with_required_anti_affinity",
+    Result: "pod node plugins error",
+    Event: "kind pod node group",
+    Cycle: "group members stage taken snapshot results code message noticed submitted",
+    Binding: "node call",
+    Ghost: "started counted lost owed placed beyond",
+    Environment: "arrivals any_order failures deletions held failing",
+}
+
+
+@pytest.mark.parametrize("cls", list(READ), ids=lambda cls: cls.__name__)
+def test_the_key_knows_every_field(cls: type) -> None:
+    """A new field must be read by the key, or be left out for a reason, and then stand here."""
+    assert [f.name for f in attrs.fields(cls) if f.init] == READ[cls].split()
+
+
+@cache
+def base() -> World:
+    """In the middle of a cycle of a group, with a running pod, an open bind, and a pod in the queue."""
+    start = world(
+        node("n1", 2), node("n2", 2), node("n3", 1), pod("p4", node="n3"), basic("g1"),
+        pod("p1", "g1"), pod("p2", "g1"), pod("p3", "g1"), pod("p5"),
+    )  # fmt: skip
+    machine = Machine(INTENDED, [start], "fine", KEY)
+    for state in explore_graph(machine, None, Limits(states=3000))[1].states:
+        cycle = state.cycle
+        if cycle is None or cycle.group is None or cycle.stage != "placing" or not state.bindings:
+            continue
+        if state.queue and state.queue[-1].pod == P5 and any(result.kept for result in cycle.results):
+            return state
+    raise AssertionError("the world does not come to this")
+
+
+def with_cycle(state: World, **changes: Any) -> World:
+    assert state.cycle is not None
+    return evolve(state, cycle=evolve(state.cycle, **changes))
+
+
+def with_seen(state: World, what: str = "snapshot", **changes: Any) -> World:
+    assert state.cycle is not None
+    return with_cycle(state, **{what: evolve(getattr(state.cycle, what), **changes)})
+
+
+def with_sets(state: World, **changes: Any) -> World:
+    return evolve(
+        state, members=state.members.put("default/g1", evolve(state.members_of("default/g1"), **changes))
+    )
+
+
+def with_info(state: World, name: str, **changes: Any) -> World:
+    return evolve(state, cache=state.cache.put(name, evolve(state.cache[name], **changes)))
+
+
+def with_first(state: World, **changes: Any) -> World:
+    return evolve(state, queue=(evolve(state.queue[0], **changes), *state.queue[1:]))
+
+
+def with_object(state: World, key: str, **changes: Any) -> World:
+    return state.with_pod(evolve(state.pods[key], **changes))
+
+
+def outside(state: World, **changes: Any) -> World:
+    return evolve(state, environment=evolve(state.environment, **changes))
+
+
+def past(state: World, **changes: Any) -> World:
+    return evolve(state, ghost=evolve(state.ghost, **changes))
+
+
+CHANGES: dict[str, Callable[[World], World]] = {
+    "a label": lambda s: with_object(s, P5, labels=Table({"a": "b"})),
+    "a priority": lambda s: with_object(s, P5, priority=1),
+    "a phase": lambda s: with_object(s, P4, phase="Succeeded"),
+    "a deletion": lambda s: with_object(s, P4, terminating=True),
+    "a node in the API alone": lambda s: with_object(s, P5, node_name="n1"),
+    "another node": lambda s: with_object(s, P4, node_name="n1"),
+    "a nominated node": lambda s: with_object(s, P5, nominated_node_name="n1"),
+    "a node's taint": lambda s: evolve(s, nodes=s.nodes.put("n3", node("n3", 1, taints=[GPU]))),
+    "a group": lambda s: evolve(s, groups=s.groups.put("default/g2", gang("g2", 2))),
+    "a minimum": lambda s: evolve(s, groups=s.groups.put("default/g1", gang("g1", 2))),
+    "one set more": lambda s: with_sets(s, unsched=(*s.members_of("default/g1").unsched, P4)),
+    "one set less": lambda s: with_sets(s, assumed=()),
+    "a member that is gone": lambda s: with_sets(s, assigned=("default/gone",)),
+    "done": lambda s: with_sets(s, done=(P4,)),
+    "leaving": lambda s: with_sets(s, leaving=(P4,)),
+    "an over-full node": lambda s: with_info(s, "n3", used=Table({"cpu": 9000})),
+    "a score": lambda s: with_info(s, "n3", nonzero=Table({"cpu": 9000})),
+    "a node that is gone": lambda s: with_info(s, "n3", node=None),
+    "an empty node": lambda s: with_info(s, "n3", pods=Table()),
+    "a pod twice": lambda s: with_info(s, "n1", pods=s.cache["n1"].pods.put(P4, s.pods[P4])),
+    "an old copy": lambda s: with_info(s, "n3", pods=Table({P4: evolve(s.pods[P4], priority=3)})),
+    "a namesake": lambda s: with_info(s, "n3", pods=Table({P4: evolve(s.pods[P4], uid=0)})),
+    "assumed": lambda s: evolve(s, assumed=s.assumed.put(P5, "n1")),
+    "assumed elsewhere": lambda s: evolve(s, assumed=s.assumed.put(next(iter(s.assumed)), "n3")),
+    "a place in the queue": lambda s: with_first(s, place="pool"),
+    "plugins": lambda s: with_first(s, plugins=("NodeName",)),
+    "backoff": lambda s: with_first(s, cooling=not s.queue[0].cooling),
+    "tried": lambda s: with_first(s, tried=not s.queue[0].tried),
+    "not in the queue": lambda s: evolve(s, queue=s.queue[1:]),
+    "a nomination": lambda s: evolve(s, nominations=Table({P5: "n1"})),
+    "a bind elsewhere": lambda s: evolve(s, bindings=Table(dict.fromkeys(s.bindings, Binding("n3")))),
+    "another call": lambda s: evolve(
+        s, bindings=Table({key: evolve(b, call="prebind") for key, b in s.bindings.items()})
+    ),
+    "no cycle": lambda s: evolve(s, cycle=None),
+    "a stage": lambda s: with_cycle(s, stage="submitting"),
+    "another member": lambda s: with_cycle(s, members=(*s.cycle.members, s.pods[P5]) if s.cycle else ()),
+    "an old member": lambda s: with_cycle(
+        s, members=tuple(evolve(m, priority=4) for m in (s.cycle.members if s.cycle else ()))
+    ),
+    "no results": lambda s: with_cycle(s, results=()),
+    "another result": lambda s: with_cycle(
+        s, results=tuple(evolve(r, node="n3") for r in (s.cycle.results if s.cycle else ()))
+    ),
+    "an error": lambda s: with_cycle(
+        s, results=tuple(evolve(r, error="no") for r in (s.cycle.results if s.cycle else ()))
+    ),
+    "a verdict": lambda s: with_cycle(s, code="Error"),
+    "a message": lambda s: with_cycle(s, message="no"),
+    "noticed": lambda s: with_cycle(s, noticed=(Event("PodAdded", pod=s.pods[P5]),)),
+    "a node noticed": lambda s: with_cycle(s, noticed=(Event("NodeAdded", node=s.nodes["n1"]),)),
+    "a snapshot's members": lambda s: with_seen(s, members=Members()),
+    "a snapshot as taken": lambda s: with_cycle(s, snapshot=s.cycle.taken if s.cycle else None),
+    "a snapshot with fewer nodes": lambda s: with_seen(s, "taken", nodes=s.cache.drop("n2")),
+    "a snapshot with an index": lambda s: with_seen(s, nodes_with_affinity=("n1",)),
+    "a snapshot with another index": lambda s: with_seen(s, nodes_with_required_anti_affinity=("n1",)),
+    "a failure to come": lambda s: outside(s, failures=1),
+    "a deletion to come": lambda s: outside(s, deletions=1),
+    "an arrival to come": lambda s: outside(s, arrivals=(pod("p6"),)),
+    "a held call": lambda s: outside(s, held=("bind/default/p1",)),
+    "a call to fail": lambda s: outside(s, failing=("bind/default/p1",)),
+    "started": lambda s: past(s, started=("default/g1",)),
+    "counted": lambda s: past(s, counted=Table({"default/g1": (P4,)})),
+    "lost": lambda s: past(s, lost=Table({"default/g1": 1})),
+    "owed": lambda s: past(s, owed=(P4,)),
+    "placed": lambda s: past(s, placed=(P4,)),
+    "beyond": lambda s: past(s, beyond=("preemption",)),
+    "let in": lambda s: evolve(s, admitted=((s.pods[P5].uid,),)),
+    "not seen": lambda s: evolve(s, unseen=s.groups),
+    "submitted": lambda s: with_cycle(s, submitted=1),
+    "settings": lambda s: evolve(s, settings=evolve(s.settings, backoff=False)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", list(CHANGES))
+def test_everything_but_names_matters(change: str) -> None:
+    before = base()
+    after = CHANGES[change](before)
+    assert after != before
+    assert KEY(after) != KEY(before)
+
+
+def test_a_namesake_of_who_is_here_keeps_its_name() -> None:
+    """Two pods wait alike, but it matters whether the one to come has the name of the first or the second."""
+    start = states(world(node("n1", 1, unschedulable=True), pod("p1"), pod("p2")))[-1]
+    keys = {KEY(outside(start, arrivals=(pod(name),))) for name in ("p1", "p2", "p3", "p4")}
+    assert len(keys) == 3
+
+
+def test_a_node_to_come_that_somebody_waits_for_keeps_its_name() -> None:
+    waiting = states(world(pod("p1", selector={HOSTNAME: "n2"})))[-1]
+    keys = {KEY(outside(waiting, arrivals=(node(name, 1),))) for name in ("n1", "n2", "n3")}
+    assert len(keys) == 2
+
+
+def overlapping(old: Callable[..., Members]) -> Callable[..., Members]:
+    """A member that is seen on a node stays where it was (DEV-10)."""
+
+    def members(sets: Members, event: str, pod: str) -> Members:
+        after = old(sets, event, pod)
+        return evolve(after, unsched=tuple(sorted({*after.unsched, pod}))) if event == "bound" else after
+
+    return members
+
+
+def forgetful(old: Callable[..., Members]) -> Callable[..., Members]:
+    """A member that is gone is not forgotten (QUEUE-06)."""
+
+    def members(sets: Members, event: str, pod: str) -> Members:
+        return sets if event == "gone" else old(sets, event, pod)
+
+    return members
+
+
+def no_undo(_: Callable[..., Snapshot]) -> Callable[..., Snapshot]:
+    def undo(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
+        return snapshot
+
+    return undo
+
+
+def no_room(_: Callable[..., Any]) -> Callable[..., Any]:
+    """Every node will do."""
+
+    def place(world: World, cycle: Cycle, pod: Pod) -> Any:
+        assert cycle.snapshot is not None
+        return Placement(tuple(cycle.snapshot.nodes))
+
+    return place
+
+
+FAULTS = {
+    "sets overlap": Change("x", "", {"members": overlapping}),
+    "the dead are remembered": Change("x", "", {"members": forgetful}),
+    "no undo": Change("x", "", {"undo": no_undo}),
+    "nodes are over-full": Change("x", "", {"place": no_room}),
+    "no quorum": Change("x", "", {"quorum": lambda old: lambda sets, group, at: True}),
+    "nobody comes back": Change("x", "", {"fail": lambda old: lambda rules, world, pod, result: world}),
+}
+
+
+@pytest.mark.parametrize("fault", list(FAULTS))
+@pytest.mark.parametrize("name", ["failing-bind", "lost-member", "basic", "held-call"])
+def test_the_key_is_sound_for_faulty_rules_too(name: str, fault: str) -> None:
+    machine = Machine(profile(INTENDED, FAULTS[fault]), [NAMED[name].world], "coarse")
+    comparison = compare(machine, KEY)
+    assert comparison.differences == ()
+
+
+def test_searches_by_the_key_end_sooner() -> None:
+    machine = Machine(INTENDED, [NAMED["four"].world])
+    assert explore(evolve(machine, key=KEY)).states * 20 < explore(machine).states
