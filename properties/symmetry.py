@@ -379,6 +379,7 @@ class _Reading:
             _ageless(world.unseen),
             _ageless(world.workloads),
             world.priority_classes,
+            world.memory,
             tuple(world.members),
             world.memory,
             (ghost.started, tuple(ghost.counted), ghost.lost, ghost.beyond),

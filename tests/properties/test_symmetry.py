@@ -132,7 +132,7 @@ def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
 
 READ = {
     World: "settings nodes pods groups workloads priority_classes births members cache assumed queue nominations "
-    "bindings cycle admitted unseen environment ghost",
+    "bindings cycle admitted unseen memory environment ghost",
     Members: "unsched assumed assigned done leaving",
     NodeInfo: "node pods used nonzero",
     Entry: "pod place plugins cooling tried",
@@ -274,6 +274,7 @@ CHANGES: dict[str, Callable[[World], World]] = {
     "placed": lambda s: past(s, placed=(P4,)),
     "beyond": lambda s: past(s, beyond=("preemption",)),
     "let in": lambda s: evolve(s, admitted=((s.pods[P5].uid,),)),
+    "a number": lambda s: evolve(s, memory=Table({"default/g1": 1})),
     "not seen": lambda s: evolve(s, unseen=s.groups),
     "submitted": lambda s: with_cycle(s, submitted=1),
     "settings": lambda s: evolve(s, settings=evolve(s.settings, backoff=False)),
