@@ -121,12 +121,16 @@ class Snapshot:
 
 @frozen(cache_hash=True)
 class Result:
-    """The result of one member of a cycle: a node, or the plugins that rejected it, or an error."""
+    """The result of one member of a cycle: a node, or the plugins that rejected it, or an error.
+
+    One with `victims` requires preemption: the node is its own only once they are gone (CYCLE-18).
+    """
 
     pod: str
     node: str | None = None
     plugins: tuple[str, ...] = ()
     error: str = ""
+    victims: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -153,7 +157,9 @@ class Cycle:
     `members` are the popped objects in the order in which they are tried (L); `taken` is the snapshot as it
     was taken, `snapshot` the same with the members assumed so far. `noticed` are the events since the pop:
     a plain pod that fails does not miss them; a group ignores them (QUEUE-22). `submitted` counts the members
-    that the submit loop has carried out, where it goes one by one.
+    that the submit loop has carried out, where it goes one by one. In a `trial` nobody preempts. `victims` are
+    those that the verdict names, each with the member that asks for it, and `plan` where the members would go
+    then.
     """
 
     group: str | None
@@ -166,6 +172,9 @@ class Cycle:
     message: str = ""
     noticed: tuple[Event, ...] = ()
     submitted: int = 0
+    trial: bool = False
+    victims: tuple[tuple[str, str], ...] = ()
+    plan: Table[str] = Table()
 
     @property
     def entity(self) -> str:
@@ -186,13 +195,27 @@ class Binding:
 
 
 @frozen(cache_hash=True)
+class Round:
+    """A running preemption (SEMANTICS 0.5): its victims with their uids, and the eviction calls still open.
+
+    `askers` wait outside the queue while calls are open; the last call is made when the others have ended
+    (PREEMPT-31, PREEMPT-33).
+    """
+
+    askers: tuple[str, ...]
+    victims: tuple[tuple[str, int], ...]
+    calls: tuple[str, ...] = ()
+
+
+@frozen(cache_hash=True)
 class Ghost:
     """History that the rules do not read and the properties do (SEMANTICS 0.5).
 
     `started` groups had a decision; `counted` are the living members that counted at one; `lost` tells how
     many of those no longer do; `owed` members were kept by a decision and are neither bound nor promised.
     `placed` are the members whose node this scheduler chose. `beyond` names what a run needed and the model
-    does not have, so that no verdict rests on it.
+    does not have, so that no verdict rests on it. `evicted` pods were deleted by a preemption, `sent_back` ones
+    lost only a promise to it.
     """
 
     started: tuple[str, ...] = ()
@@ -201,6 +224,8 @@ class Ghost:
     owed: tuple[str, ...] = ()
     placed: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
+    evicted: tuple[str, ...] = ()
+    sent_back: tuple[str, ...] = ()
 
 
 @frozen(cache_hash=True)
@@ -237,7 +262,8 @@ class World:
 
     `admitted` and `unseen` are empty in *intended*: the uids of pods in the order in which they entered the
     active part, those that one event let in together (QUEUE-11, QUEUE-13); and the PodGroups whose latest
-    status the scheduler has not seen, each as it sees it (CYCLE-55).
+    status the scheduler has not seen, each as it sees it (CYCLE-55). `memory` is for a change that remembers a
+    number by a group's name; the rules themselves never read it.
     """
 
     settings: Settings = Settings()
@@ -255,9 +281,11 @@ class World:
     queue: tuple[Entry, ...] = ()
     nominations: Table[str] = Table()
     bindings: Table[Binding] = Table()
+    rounds: Table[Round] = Table()
     cycle: Cycle | None = None
     admitted: tuple[tuple[int, ...], ...] = ()
     unseen: Table[PodGroup] = Table()
+    memory: Table[int] = Table()
     # around it
     environment: Environment = Environment()
     ghost: Ghost = Ghost()
