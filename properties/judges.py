@@ -12,11 +12,14 @@ from functools import lru_cache
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
-from gangproof.properties.refinement import fine_steps, refinement
+from gangproof.properties.conditions import condition_meaning, explanation
+from gangproof.properties.handling import no_plan_no_nomination, no_undoing, promise_kept
+from gangproof.properties.queue_order import backoff_respected, strongest_first
+from gangproof.properties.refinement import calls, fine_steps, refinement
 from gangproof.properties.system import Questions, Violation
 from gangproof.spec.catalogue import CONTRACT
 from gangproof.spec.contract import Contract, Invariant
-from gangproof.spec.judging import Broken, judge, judge_step
+from gangproof.spec.judging import Broken, judge, judge_step, stages
 
 StateJudge = Callable[[World], Violation | None]
 StepJudge = Callable[[World, Action, World], Violation | None]
@@ -30,7 +33,10 @@ def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
     steps = [
         _step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"
     ]
-    return Questions(invariants=(*states, undone), steps=(*steps, refinement(contract)))
+    steps += [condition_meaning, explanation, strongest_first, backoff_respected, no_undoing, promise_kept]
+    return Questions(
+        invariants=(*states, undone, no_plan_no_nomination), steps=(*steps, refinement(contract))
+    )
 
 
 def undone(world: World) -> Violation | None:
@@ -50,7 +56,12 @@ def _broken(world: World, contract: Contract) -> tuple[Broken, ...]:
 
 @lru_cache(maxsize=8192)
 def _broken_step(before: World, after: World, contract: Contract) -> tuple[Broken, ...]:
-    return judge_step(abstract(before), abstract(after), contract)
+    then, last = abstract(before), abstract(after)
+    broken: list[Broken] = []
+    for now in stages(then, calls(then, last), last, contract):
+        broken.extend(judge_step(then, now, contract))
+        then = now
+    return tuple(broken)
 
 
 def _violation(invariant: Invariant, broken: tuple[Broken, ...]) -> Violation | None:

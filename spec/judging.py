@@ -105,6 +105,25 @@ def explain_steps(
     return _difference(calls[-1][0] if calls else "stutter", state, post)
 
 
+def stages(
+    pre: Structure, calls: Sequence[Call], post: Structure, contract: Contract = CONTRACT
+) -> tuple[Structure, ...]:
+    """The states that the actions lead through from `pre`, whatever their guards say; the last one is `post`.
+
+    A step invariant speaks of one action at a time, so a step that is several actions is judged by these.
+    """
+    universe = merged(pre.universe, post.universe)
+    state, found = Structure(universe, pre.values), list[Structure]()
+    for name, args in calls[:-1]:
+        compiled = _action(contract.action(name))
+        given = _arguments(compiled, args, post.values, universe, post=post)
+        for total, count in compiled.sums:
+            given[total] = count(state.values, state.values, given, universe)
+        state = state.with_values(_after(compiled, state, given, universe))
+        found.append(state)
+    return (*found, post)
+
+
 def miscounted(state: Structure) -> tuple[str, ...]:
     """The counters of a state that are not what they should count, each as a sentence."""
     right = totals(state.values, state.universe)

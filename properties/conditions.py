@@ -1,0 +1,45 @@
+"""What the condition `PodGroupScheduled` tells, judged where a cycle ends (INV-14, LIVE-13).
+
+The contract says that True stays (INV-13). Here it is held against the verdict that it reports.
+"""
+
+from __future__ import annotations
+
+from gangproof.impl.actions import Action
+from gangproof.impl.world import World
+from gangproof.properties.refinement import fine_steps
+from gangproof.properties.system import Violation
+
+
+def condition_meaning(before: World, action: Action, after: World) -> Violation | None:
+    """INV-14: a cycle that decides leaves its group True, and no other cycle makes it True (CYCLE-50)."""
+    for then, now in fine_steps(before, action, after):
+        group, code = _ended(then, now)
+        if group is None:
+            continue
+        was, written = then.groups[group].condition, now.groups[group].condition
+        true = written is not None and written.status == "True"
+        if code == "Success" and not true:
+            return Violation("INV-14", f"{group} was decided for, and its condition is {written}", (group,))
+        if code != "Success" and true and was != written:
+            return Violation("INV-14", f"{group} is {written} after a cycle without a decision", (group,))
+    return None
+
+
+def explanation(before: World, action: Action, after: World) -> Violation | None:
+    """LIVE-13: whoever was tried, and not only looked at, has a condition that gives the reason."""
+    for then, now in fine_steps(before, action, after):
+        group, _ = _ended(then, now)
+        if group is not None and now.groups[group].condition is None:
+            return Violation("LIVE-13", f"{group} was tried, and no condition tells of it", (group,))
+    return None
+
+
+def _ended(before: World, after: World) -> tuple[str | None, str | None]:
+    """The existing group whose cycle ends in this step after a verdict, and the verdict; None if none does."""
+    cycle = before.cycle
+    if cycle is None or after.cycle is not None or cycle.stage == "popped":
+        return None, None
+    if cycle.group not in after.groups or cycle.group not in before.groups:
+        return None, None
+    return cycle.group, cycle.code

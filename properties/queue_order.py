@@ -1,0 +1,58 @@
+"""Who is tried next, and after which pause: the order of the queue and its backoff (INV-38, LIVE-09)."""
+
+from __future__ import annotations
+
+from gangproof.impl.actions import Action
+from gangproof.impl.world import World
+from gangproof.properties.refinement import fine_steps
+from gangproof.properties.system import Violation
+
+CYCLE_STEPS = ("cycle", "pop", "snapshot", "place", "submit", "report")
+"""The actions that are steps of a cycle, or a whole one."""
+
+
+def strongest_first(before: World, action: Action, after: World) -> Violation | None:
+    """INV-38: what is popped is the strongest ready entity (QUEUE-18).
+
+    An entity is ready if one of its pods is active. Higher pod priority comes first, then the earlier
+    Timestamp, which is the place in the queue.
+    """
+    for then, now in fine_steps(before, action, after):
+        popped, active = _popped(then, now), [entry.pod for entry in then.queue if entry.place == "active"]
+        if not popped or not active:
+            continue
+        best = max(active, key=lambda pod: then.pods[pod].priority)
+        if best not in popped:
+            message = f"{', '.join(popped)} was popped before {best}, which is the strongest"
+            return Violation("INV-38", message, (best, *popped))
+    return None
+
+
+def backoff_respected(before: World, action: Action, after: World) -> Violation | None:
+    """LIVE-09: nobody is popped whose backoff runs, and no cycle ends anybody's (QUEUE-20 to QUEUE-22).
+
+    A new member takes those in backoff along. What a cycle does is no event of the cluster, so whoever it
+    tried in vain waits.
+    """
+    if not before.settings.backoff or action.name not in CYCLE_STEPS:
+        return None
+    for then, now in fine_steps(before, action, after):
+        entries = {entry.pod: entry for entry in then.queue}
+        popped = [entries[pod] for pod in _popped(then, now) if pod in entries]
+        early = [entry.pod for entry in popped if entry.place == "backoff"]
+        if early and all(entry.tried or entry.place == "backoff" for entry in popped):
+            return Violation("LIVE-09", f"{', '.join(early)} is popped before the backoff is over", (*early,))
+        if then.cycle is None:
+            continue
+        for entry in now.queue:
+            if entry.place == "active" and (entry.pod not in entries or entries[entry.pod].place != "active"):
+                message = f"{entry.pod} is ready without a pause after a cycle of {then.cycle.entity}"
+                return Violation("LIVE-09", message, (entry.pod,))
+    return None
+
+
+def _popped(before: World, after: World) -> tuple[str, ...]:
+    """The pods with which a cycle begins in this step; none if none does."""
+    if before.cycle is not None or after.cycle is None:
+        return ()
+    return tuple(pod.key for pod in after.cycle.members)

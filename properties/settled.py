@@ -1,0 +1,111 @@
+"""Whether somebody is left behind where a run settles, by the rules themselves.
+
+Nothing more happens there without the clock or somebody outside. So nobody may be held back whom the rules
+would let in (LIVE-01, LIVE-02), nobody may wait whom the rules would place if they were asked once more, all
+pending members together (LIVE-08, LIVE-14), and no group may be kept that nobody needs (LIVE-12). Members are
+counted from the objects, not from what the scheduler remembers of them.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.cycle import begin, try_member
+from gangproof.impl.ghost import counts
+from gangproof.impl.members import count
+from gangproof.impl.objects import Pod
+from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.world import Cycle, Members, World
+from gangproof.properties.system import Violation
+
+
+def group_kept(world: World) -> Violation | None:
+    """LIVE-12: a terminating group that only protection holds, although every pod of it has ended (GC-05)."""
+    for group in world.groups.values():
+        if group.terminating and group.finalizers == (PROTECTION_FINALIZER,):
+            if any(pod.group == group.key and not pod.terminal for pod in world.pods.values()):
+                continue
+            return Violation("LIVE-12", f"{group.key} is terminating, and no pod needs it", (group.key,))
+    return None
+
+
+def gated_in_vain(world: World) -> Violation | None:
+    """LIVE-01, and LIVE-02 once the gang was started: gated although enough members count (GANG-03)."""
+    if not world.settings.gates.gang_scheduling:
+        return None
+    for entry in world.queue:
+        pod = world.pods[entry.pod]
+        if entry.place != "gated" or pod.scheduling_gates or pod.group is None:
+            continue
+        group = world.groups.get(pod.group)
+        if group is None:
+            continue
+        number, minimum = count(true_members(world, group.key), "gate"), group.min_count or 0
+        if number >= minimum:
+            rule = "LIVE-02" if group.key in world.ghost.started else "LIVE-01"
+            return Violation(
+                rule, f"{pod.key} is gated for good with {number} members of {minimum}", (pod.key,)
+            )
+    return None
+
+
+def stuck(world: World) -> Violation | None:
+    """LIVE-14 for a group, LIVE-08 for a plain pod: the rules place it, and it waits (CYCLE-25, CYCLE-26)."""
+    waiting: dict[str | None, list[Pod]] = {}
+    for pod in world.pods.values():
+        if pod.node_name is not None or pod.key in world.assumed or pod.scheduling_gates:
+            continue
+        if not counts(pod) or pod.terminal or pod.scheduler_name not in world.settings.profiles:
+            continue
+        group = pod.group if world.settings.gates.generic_workload else None
+        waiting.setdefault(group, []).append(pod)
+    for pod in waiting.pop(None, []):
+        if _placed(world, None, [pod]):
+            return Violation("LIVE-08", f"{pod.key} waits for good although there is a place", (pod.key,))
+    for group, members in waiting.items():
+        if group is not None and _may_enter(world, group) and _placed(world, group, members):
+            names = tuple(pod.key for pod in members)
+            return Violation("LIVE-14", f"{group} waits for good although it can be placed", (group, *names))
+    return None
+
+
+def true_members(world: World, group: str) -> Members:
+    """The member sets of a group as its objects say, whatever the scheduler remembers."""
+    mine = [pod for pod in world.pods.values() if pod.group == group and counts(pod)]
+    here = [pod for pod in mine if not pod.terminal]
+    pending = [pod for pod in here if pod.node_name is None]
+    ours = [pod for pod in pending if pod.scheduler_name in world.settings.profiles]
+    return Members(
+        unsched=tuple(pod.key for pod in ours if pod.key not in world.assumed),
+        assumed=tuple(pod.key for pod in ours if pod.key in world.assumed),
+        assigned=tuple(pod.key for pod in here if pod.node_name is not None),
+        done=tuple(pod.key for pod in mine if pod.terminal),
+    )
+
+
+def _may_enter(world: World, group: str) -> bool:
+    stored = world.groups.get(group)
+    if not world.settings.gates.gang_scheduling:
+        return True
+    return stored is not None and count(true_members(world, group), "gate") >= (stored.min_count or 0)
+
+
+def _placed(world: World, group: str | None, members: list[Pod]) -> bool:
+    """Whether a cycle of the intended rules for these members may end with Success."""
+    sets = world.members if group is None else world.members.put(group, true_members(world, group))
+    popped = evolve(world, members=sets, cycle=Cycle(group, tuple(members)))
+    trials = [begin(INTENDED, ordered) for ordered in INTENDED.order(popped)]
+    while trials:
+        trial = trials.pop()
+        if trial.cycle is None:
+            continue
+        if trial.cycle.stage == "placing":
+            trials.extend(try_member(INTENDED, trial))
+        elif trial.cycle.code == "Success":
+            return True
+    return False
+
+
+SETTLED = (group_kept, gated_in_vain, stuck)
+"""What is asked of every world in which a run settles."""
