@@ -29,16 +29,21 @@ def attempt(step: Attempt, course: Course, following: Following) -> Course:
         if not cycles and not any(_calls(run.world, following.rules)) and step.result != "absent":
             message = f"expected a cycle of {step.entity} ({step.result}), but nothing is ready to be tried"
             failures.append(Failure(Violation("attempt", message), run.path, step.line))
-    broken = [
-        failure
-        for run in runs
-        for action, world in run.way()
-        for failure in judged(following, Run(run.before.world if run.before else world), action, world)
-    ]
+    starts = {id(run) for run in before.runs}
+    broken = [failure for run in runs for failure in _judged(following, run, starts)]
     course = evolve(course, runs=tuple(runs), failures=(*course.failures, *failures[:1], *broken[:1]))
     if step.result == "absent" and not runs:
         course = evolve(course, runs=before.runs)
     return _while_calls_end(course, following)[1]
+
+
+def _judged(following: Following, run: Run, starts: set[int]) -> Iterator[Failure]:
+    """What is wrong with the steps that lead to a run from that of the starts that it continues."""
+    if id(run) in starts or run.before is None:
+        return
+    yield from _judged(following, run.before, starts)
+    for action, world in run.way():
+        yield from judged(following, run.before, action, world)
 
 
 def _cycles(step: Attempt, run: Run, following: Following) -> Iterator[Run]:

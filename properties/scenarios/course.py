@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from attrs import field, frozen
 
@@ -62,12 +62,16 @@ class Course:
 
 @frozen
 class Following:
-    """What stays the same while a scenario is followed: rules, what is judged, how states are told apart."""
+    """What stays the same while a scenario is followed: rules, what is judged, how states are told apart.
+
+    `settled` are judges of the worlds in which runs settle.
+    """
 
     rules: Rules
     questions: Questions[World, Action]
     limits: Limits
     key: Callable[[World], Hashable] = itself
+    settled: Sequence[Callable[[World], Violation | None]] = ()
 
 
 def judged(following: Following, run: Run, action: Action, after: World) -> Iterator[Failure]:

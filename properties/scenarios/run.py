@@ -162,6 +162,7 @@ def _settle(course: Course, following: Following) -> Course:
         Failure(example.violation, _joined(starts, example.path))
         for example in exploration.counterexamples.values()
     ]
+    failures.extend(_unsettled(runs, following))
     return evolve(
         course,
         runs=runs,
@@ -172,6 +173,16 @@ def _settle(course: Course, following: Following) -> Course:
         beyond=tuple(sorted({*course.beyond, *(b for world in graph.states for b in world.ghost.beyond)})),
         reached=course.reached | exploration.witnesses.keys(),
     )
+
+
+def _unsettled(runs: Sequence[Run], following: Following) -> Iterator[Failure]:
+    """The first run in which a property of settled worlds does not hold, for each such judge."""
+    for judge in following.settled:
+        for run in runs:
+            found = judge(run.world)
+            if found is not None:
+                yield Failure(found, run.path)
+                break
 
 
 def _joined(starts: Sequence[Run], path: Path[World, Action]) -> Path[World, Action]:
