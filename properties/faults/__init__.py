@@ -1,0 +1,27 @@
+"""Known mistakes of gang schedulers, each as a change of one or two steps, and whether they are caught.
+
+A fault that no property catches shows a hole in the properties, or in the state that the model carries.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from gangproof.properties.faults import counting, placing, queueing, verdicts
+from gangproof.properties.faults.fault import Fault
+from gangproof.properties.faults.run import FaultResult, false_alarms, run_fault
+
+FAULTS: tuple[Fault, ...] = tuple(
+    sorted(
+        (*counting.FAULTS, *placing.FAULTS, *queueing.FAULTS, *verdicts.FAULTS), key=lambda fault: fault.id
+    )
+)
+"""Every fault, in the order of the ids."""
+
+
+def cases_text() -> str:
+    """The smallest case of each fault as scenario documents, each under the fault's id."""
+    return (files(__package__ or "") / "cases.scenario.yaml").read_text(encoding="utf-8")
+
+
+__all__ = ["FAULTS", "Fault", "FaultResult", "cases_text", "false_alarms", "run_fault"]

@@ -1,0 +1,186 @@
+"""Faults of the queue and of binding: who is popped, who is woken, who comes back, who keeps a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import evolve
+
+from gangproof.impl.commit import assume, forget, open_call
+from gangproof.impl.objects import Pod
+from gangproof.impl.rules import BindStep, FailStep, PopStep, ReadyStep, Rules, SubmitStep, WakeStep
+from gangproof.impl.world import Cycle, Entry, Event, Result, World
+from gangproof.properties.abstraction import group_name
+from gangproof.properties.faults.fault import Fault, fault
+
+
+def _pop_among(old: PopStep, rules: Rules, world: World, visible: Callable[[Entry], bool]) -> World:
+    """The old pop, which sees the visible entries only; the others stay where they are."""
+    popped = old(rules, evolve(world, queue=tuple(e for e in world.queue if visible(e))))
+    taken = {pod.key for pod in popped.cycle.members} if popped.cycle else set[str]()
+    return evolve(popped, queue=tuple(e for e in world.queue if e.pod not in taken))
+
+
+def _entity(world: World, entry: Entry) -> str:
+    return group_name(world, world.pods[entry.pod])
+
+
+def _by_first_arrival(old: ReadyStep) -> ReadyStep:
+    def weight(world: World, entry: Entry) -> int:
+        pod = world.pods[entry.pod]
+        siblings = [world.pods[key] for key in world.members_of(pod.group or "").unsched]
+        return min([pod, *siblings], key=lambda one: one.uid).priority
+
+    def ready(world: World) -> Entry | None:
+        active = [entry for entry in world.queue if entry.place == "active"]
+        return max(active, key=lambda entry: weight(world, entry)) if active else old(world)
+
+    return ready
+
+
+F29 = fault(
+    "F-29",
+    "stronger-member-does-not-lift-group",
+    "T2",
+    "A group's place in the queue is that of its first member, also after a stronger one joined.",
+    caught_by="queue order, determinism",
+    wrong="x is popped before the group that holds the strongest pod",
+    right="the strongest ready entity is popped first after every change",
+    seen_in="Kubernetes, May 2026 (kubernetes/kubernetes#138567)",
+    ready=_by_first_arrival,
+)
+
+
+def _no_second_try(old: BindStep) -> BindStep:
+    def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
+        stored = world.pods.get(pod)
+        if ok or stored is None or pod not in world.assumed:
+            return old(rules, world, pod, ok)
+        world = forget(rules, evolve(world, bindings=world.bindings.drop(pod)), stored)
+        return rules.fail(rules, world, stored, Result(pod, error="binding rejected"))
+
+    return bind
+
+
+F36 = fault(
+    "F-36",
+    "failed-bind-gives-slot-away",
+    "T2",
+    "A passing failure of a member's bind ends its attempt, and its room is offered to everybody.",
+    caught_by="all-or-nothing, quiescence",
+    wrong="x takes the room of b, and g runs with one member of two",
+    right="the bind is tried again on the same node while the member fits there",
+    seen_in="Kubernetes, May 2026 (kubernetes/kubernetes#138255); HAMi, June 2026 (Project-HAMi/HAMi#1832)",
+    bind=_no_second_try,
+)
+
+
+def _siblings_come_back_at_once(old: FailStep) -> FailStep:
+    def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
+        after = old(rules, world, pod, result)
+        entry = after.entry(pod.key)
+        if pod.group is None or entry is None or entry.place != "backoff":
+            return after
+        return evolve(after, queue=(*after.queue[:-1], evolve(entry, place="active", cooling=False)))
+
+    return fail
+
+
+F45 = fault(
+    "F-45",
+    "siblings-wake-each-other",
+    "T2",
+    "The members of a group that failed put one another back into the active queue, without any event.",
+    caught_by="quiescence",
+    wrong="g is tried again and again; x never gets its turn",
+    right="one failed attempt, then backoff; x has its turn meanwhile",
+    seen_in="coscheduling, 2022 and 2023 (kubernetes-sigs/scheduler-plugins#429, "
+    "kubernetes-sigs/scheduler-plugins#682)",
+    fail=_siblings_come_back_at_once,
+)
+
+
+def _one_by_one(old: PopStep) -> PopStep:
+    def pop(rules: Rules, world: World) -> World:
+        head = rules.ready(world)
+        return _pop_among(old, rules, world, lambda entry: entry is head)
+
+    return pop
+
+
+def _held_until_all_are_there(old: SubmitStep) -> SubmitStep:
+    def submit(rules: Rules, world: World, cycle: Cycle) -> World:
+        if cycle.code == "Unschedulable" and all(result.kept for result in cycle.results):
+            for pod, result in zip(cycle.members, cycle.results, strict=True):
+                world = assume(rules, world, pod, result.node or "")
+            return evolve(world, cycle=evolve(cycle, stage="reporting", snapshot=None, taken=None))
+        world = old(rules, world, cycle)
+        for key in world.assumed if cycle.code == "Success" else ():
+            if key not in world.bindings and world.pods[key].group == cycle.group:
+                world = evolve(world, bindings=world.bindings.put(key, open_call(world, key)))
+        return world
+
+    return submit
+
+
+F47 = fault(
+    "F-47",
+    "pod-by-pod-with-held-room",
+    "T2",
+    "Each member has a cycle of its own and waits for the others with its room held.",
+    caught_by="quiescence, all-or-nothing",
+    wrong="g1 and h1 hold one slot each and wait for ever",
+    right="one group runs, the other holds nothing",
+    seen_in="coscheduling, 2020 (kubernetes-sigs/scheduler-plugins#117); koordinator, 2022 "
+    "(koordinator-sh/koordinator#872)",
+    pop=_one_by_one,
+    submit=_held_until_all_are_there,
+)
+
+
+def _arrivals_wake_nobody(old: WakeStep) -> WakeStep:
+    def wake(rules: Rules, world: World, event: Event) -> World:
+        return world if event.kind == "PodAdded" else old(rules, world, event)
+
+    return wake
+
+
+F48 = fault(
+    "F-48",
+    "arrival-wakes-only-the-newcomer",
+    "T2",
+    "When the member that completes the quorum arrives, only its own gate is examined.",
+    caught_by="quiescence, quorum counts",
+    wrong="p1 stays gated although two members of two exist",
+    right="the arrival opens the gate of all members; p1 is tried",
+    seen_in="coscheduling, 2020 (kubernetes-sigs/scheduler-plugins#125)",
+    wake=_arrivals_wake_nobody,
+)
+
+
+def _last_one_wakes(old: WakeStep) -> WakeStep:
+    def wake(rules: Rules, world: World, event: Event) -> World:
+        after = old(rules, world, event)
+        pairs = list(zip(world.queue, after.queue, strict=True))
+        moved = [_entity(world, now) for then, now in pairs if then.place != now.place]
+        if not moved:
+            return after
+        queue = [now if _entity(world, now) == moved[-1] else then for then, now in pairs]
+        return evolve(after, queue=tuple(queue))
+
+    return wake
+
+
+F49 = fault(
+    "F-49",
+    "wake-list-overwritten",
+    "T2",
+    "Whom an event wakes is assigned instead of added to the list, so only the last one visited wakes.",
+    caught_by="determinism, quiescence",
+    wrong="only one of a and b wakes",
+    right="both are bound, in either order of visit",
+    seen_in="Volcano, March and April 2026 (volcano-sh/volcano#5141)",
+    wake=_last_one_wakes,
+)
+
+FAULTS: tuple[Fault, ...] = (F29, F36, F45, F47, F48, F49)

@@ -1,0 +1,124 @@
+"""Switching a fault on and looking whether it is caught; switching it off and looking whether anything is.
+
+Both follow the fault's smallest case through every run. With the fault on only the properties that must catch
+it are asked, breadth first and to the first violation, so the run that is found is a shortest one. With the
+fault off everything is asked that is ever asked, and what the case expects too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from gangproof.impl.actions import Action
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.rules import profile
+from gangproof.impl.world import World
+from gangproof.properties.explore import Limits
+from gangproof.properties.faults.fault import Fault
+from gangproof.properties.judges import questions
+from gangproof.properties.refinement import REFINEMENT
+from gangproof.properties.scenarios.course import Course, Following
+from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle, Step
+from gangproof.properties.scenarios.run import follow
+from gangproof.properties.settled import SETTLED
+from gangproof.properties.system import Path, Questions, Violation
+
+LIMITS = Limits(states=20_000)
+EXPLORER = "explorer"
+
+
+@frozen
+class FaultResult:
+    """What became of one fault: which property caught it, by which engine, after how many steps.
+
+    `depth` is the length of `path`, a run from the empty cluster, and `states` is how many were looked at;
+    both are 0, and `killed_by` and `path` None, if the fault survived. `seconds` is wall time and takes no
+    part in equality.
+    """
+
+    id: str
+    name: str
+    killed_by: str | None
+    engine: str
+    depth: int
+    states: int
+    message: str = ""
+    path: Path[World, Action] | None = field(default=None, eq=False, repr=False)
+    seconds: float = field(default=0.0, eq=False)
+
+    def __str__(self) -> str:
+        head = f"{self.id} {self.name}"
+        if self.killed_by is None:
+            return f"{head}: survived {self.states:,} states"
+        return f"{head}: caught by {self.killed_by} ({self.engine}, depth {self.depth}): {self.message}"
+
+
+def run_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> FaultResult:
+    """Follow the case with the fault on, asking only what must catch it."""
+    began = time.perf_counter()
+    rules = profile(INTENDED, fault.change)
+    asked = questions()
+    following = Following(
+        rules,
+        Questions(
+            invariants=[_only(fault, judge) for judge in asked.invariants],
+            steps=[_only(fault, judge) for judge in asked.steps],
+        ),
+        evolve(limits, violations=1),
+        settled=[_only(fault, judge) for judge in SETTLED],
+    )
+    course = follow(evolve(case, steps=tuple(map(_unexpecting, case.steps))), following)
+    for failure in course.failures:
+        violation = failure.violation
+        if fault.catches(violation):
+            return FaultResult(
+                fault.id,
+                fault.name,
+                violation.property,
+                EXPLORER,
+                depth=len(failure.path),
+                states=course.states,
+                message=violation.message,
+                path=failure.path,
+                seconds=time.perf_counter() - began,
+            )
+    seconds = time.perf_counter() - began
+    return FaultResult(fault.id, fault.name, None, EXPLORER, 0, course.states, seconds=seconds)
+
+
+def false_alarms(case: Scenario, limits: Limits = LIMITS) -> tuple[Violation, ...]:
+    """What is found with the fault off, by every question and by the case's own expectations; rightly nothing.
+
+    A run that was cut short, or that needs what is not modelled, is an alarm too.
+    """
+    course = follow(case, Following(INTENDED, questions(), limits, settled=SETTLED))
+    return (*(failure.violation for failure in course.failures), *_unfinished(course))
+
+
+def _unfinished(course: Course) -> Iterator[Violation]:
+    if course.stop != "exhausted":
+        yield Violation("inconclusive", f"the search stopped: {course.stop}")
+    for missing in course.beyond:
+        yield Violation("inconclusive", f"some run needs what is not modelled: {missing}")
+
+
+def _only(fault: Fault, judge: Callable[..., Violation | None]) -> Callable[..., Violation | None]:
+    """The judge, deaf to what need not catch the fault."""
+
+    def ask(*seen: Any) -> Violation | None:
+        found = judge(*seen)
+        return found if found is not None and fault.catches(found) else None
+
+    return ask
+
+
+def _unexpecting(step: Step) -> Step:
+    """The step without its expectation: a fault must be caught by a property, not by its own case."""
+    return Settle(step.line) if isinstance(step, Expect | Possible) else step
+
+
+__all__ = ["EXPLORER", "LIMITS", "REFINEMENT", "FaultResult", "false_alarms", "run_fault"]
