@@ -24,9 +24,13 @@ def lines(text: Text, wanted: Iterable[Place]) -> Mapping[Place, int]:
     asked = set(wanted)
     inner = {(number, path[:length]) for number, path in asked for length in range(len(path))}
     known: dict[Place, int] = {}
-    for place, line in _json_places(text, inner) if text.json else _yaml_places(text):
-        if place in asked or place in inner:
-            known.setdefault(place, line)
+    counted, line = 0, 1
+    for place, at in _json_places(text, inner) if text.json else _yaml_places(text):
+        if place in known or not (place in asked or place in inner):
+            continue
+        line += text.text.count("\n", counted, at)
+        counted = at
+        known[place] = line
     answer: dict[Place, int] = {}
     for number, path in asked:
         prefixes = ((number, path[:length]) for length in range(len(path), -1, -1))
@@ -61,8 +65,8 @@ def _yaml_places(text: Text) -> Iterator[tuple[Place, int]]:
                     top.step += 1
                 else:
                     top.awaits_key = True
-            line = event.start_mark.line + 1 if event.start_mark is not None else 1
-            yield (number, tuple(entry.step for entry in stack)), line
+            at = event.start_mark.index if event.start_mark is not None else 0
+            yield (number, tuple(entry.step for entry in stack)), at
             if isinstance(event, yaml.MappingStartEvent):
                 stack.append(_Open("", awaits_key=True))
             elif isinstance(event, yaml.SequenceStartEvent):
@@ -79,7 +83,7 @@ def _json_places(text: Text, inner: Set[Place]) -> Iterator[tuple[Place, int]]:
         return match.end() if match else at
 
     def walk(place: Place, at: int) -> Iterator[tuple[Place, int]]:
-        yield place, source.count("\n", 0, at) + 1
+        yield place, at
         if place not in inner or source[at] not in "{[":
             ends.append(decoder.raw_decode(source, at)[1])
             return
@@ -93,7 +97,7 @@ def _json_places(text: Text, inner: Set[Place]) -> Iterator[tuple[Place, int]]:
             if closing == "}":
                 step, at = decoder.raw_decode(source, at)
                 at = after_space(after_space(at) + 1)
-                yield (number, (*path, step)), source.count("\n", 0, start) + 1
+                yield (number, (*path, step)), start
             inside = (number, (*path, step))
             if inside in inner or closing == "]":
                 yield from walk(inside, at)

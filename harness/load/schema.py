@@ -15,24 +15,19 @@ from attrs import field, frozen
 from gangproof.impl.objects.checks import shown
 from gangproof.impl.objects.validation import Path
 
-Type = Literal["string", "integer", "boolean", "quantity", "integer or string"]
-_ACCEPTS: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "boolean": (bool,),
-    "quantity": (str, int, float),
-    "integer or string": (int, str),
-}
+Type = Literal["string", "integer", "boolean", "quantity"]
 
 
 @frozen
 class Scalar:
-    """One value of that type; `word` is how its type is called in an error."""
+    """One value of that type: of exactly one of these Python types, so that a truth value is no integer."""
 
     type: Type
+    accepts: tuple[type, ...]
 
     @property
     def word(self) -> str:
+        """How the type is called in an error."""
         return f"a{'n' if self.type[0] in 'aeiou' else ''} {self.type}"
 
 
@@ -80,10 +75,10 @@ class Either:
 
 Shape = Scalar | Ignored | Unmodelled | MapOf | ListOf | Fields | Either
 
-STRING = Scalar("string")
-INTEGER = Scalar("integer")
-BOOLEAN = Scalar("boolean")
-QUANTITY = Scalar("quantity")
+STRING = Scalar("string", (str,))
+INTEGER = Scalar("integer", (int,))
+BOOLEAN = Scalar("boolean", (bool,))
+QUANTITY = Scalar("quantity", (str, int, float))
 IGNORED = Ignored()
 STRINGS = ListOf(STRING)
 TEXT_MAP = MapOf(STRING)
@@ -122,51 +117,56 @@ def type_word(value: object) -> str:
 
 
 def walk(shape: Shape, data: Any, tell: Callable[[Misfit], None], path: Path = ()) -> None:
-    """Hold data against its shape and tell every misfit; null stands for an absent field everywhere."""
-    match shape:
-        case Ignored():
+    """Hold data against its shape and tell every misfit; null stands for an absent field everywhere.
+
+    A dump has millions of values, most of them scalars in mappings: those are judged without a call.
+    """
+    if isinstance(shape, Fields):
+        if not is_mapping(data):
+            tell(Misfit(path, type_word(data), f"a mapping with {_some(shape.shapes)}"))
             return
-        case Scalar(kind):
-            if not isinstance(data, _ACCEPTS[kind]) or (kind != "boolean" and isinstance(data, bool)):
-                hint = "quote it" if kind == "string" and isinstance(data, (bool, int, float)) else ""
-                tell(Misfit(path, type_word(data), shape.word, hint))
-        case Fields(shapes, hints):
-            if not is_mapping(data):
-                tell(Misfit(path, type_word(data), f"a mapping with {_some(shapes)}"))
-                return
-            for name, value in data.items():
-                inner = shapes.get(name)
-                if inner is None:
-                    tell(unknown_field((*path, name), name, shapes, hints))
-                elif inner is not IGNORED and value is not None:
-                    walk(inner, value, tell, (*path, name))
-        case MapOf(inner):
-            if not is_mapping(data):
-                tell(Misfit(path, type_word(data), "a mapping"))
-                return
-            for name, value in data.items():
-                if value is None:
-                    tell(Misfit((*path, name), "nothing", "a value"))
-                else:
-                    walk(inner, value, tell, (*path, name))
-        case ListOf(inner):
-            if not is_list(data):
-                tell(Misfit(path, type_word(data), "a list"))
-                return
-            for place, value in enumerate(data):
-                if value is None:
-                    tell(Misfit((*path, place), "nothing", "a value"))
-                else:
-                    walk(inner, value, tell, (*path, place))
-        case Either(shapes, word):
-            inner = shapes.get(data.__class__)
+        shapes = shape.shapes
+        for name, value in data.items():
+            inner = shapes.get(name)
             if inner is None:
-                tell(Misfit(path, type_word(data), word))
+                tell(unknown_field((*path, name), name, shapes, shape.hints))
+            elif inner is IGNORED or value is None:
+                continue
+            elif not isinstance(inner, Scalar) or value.__class__ not in inner.accepts:
+                walk(inner, value, tell, (*path, name))
+    elif isinstance(shape, Scalar):
+        if data.__class__ not in shape.accepts:
+            number = isinstance(data, (bool, int, float))
+            hint = "quote it" if shape.type == "string" and number else ""
+            tell(Misfit(path, type_word(data), shape.word, hint))
+    elif isinstance(shape, MapOf):
+        if not is_mapping(data):
+            tell(Misfit(path, type_word(data), "a mapping"))
+            return
+        inner = shape.value
+        accepted = inner.accepts if isinstance(inner, Scalar) else ()
+        for name, value in data.items():
+            if value is None:
+                tell(Misfit((*path, name), "nothing", "a value"))
+            elif value.__class__ not in accepted:
+                walk(inner, value, tell, (*path, name))
+    elif isinstance(shape, ListOf):
+        if not is_list(data):
+            tell(Misfit(path, type_word(data), "a list"))
+            return
+        for place, value in enumerate(data):
+            if value is None:
+                tell(Misfit((*path, place), "nothing", "a value"))
             else:
-                walk(inner, data, tell, path)
-        case Unmodelled(why):
-            if data not in (None, "", [], {}, False):
-                tell(Misfit(path, why))
+                walk(shape.entry, value, tell, (*path, place))
+    elif isinstance(shape, Either):
+        inner = shape.shapes.get(data.__class__)
+        if inner is None:
+            tell(Misfit(path, type_word(data), shape.word))
+        else:
+            walk(inner, data, tell, path)
+    elif isinstance(shape, Unmodelled) and data not in (None, "", [], {}, False):
+        tell(Misfit(path, shape.why))
 
 
 def _some(shapes: Mapping[str, Shape]) -> str:

@@ -79,7 +79,7 @@ def change(ref: Ref, data: Any, path: Path) -> Change:
     walk(Fields(shapes), data, misfits.append, path)
     for misfit in misfits:
         raise UnreadableError(misfit.path, misfit.found, misfit.expected, misfit.hint)
-    filler = {} if "gang" in data else fields_of(_FILLERS.get(ref.kind))
+    filler: Data = {} if "gang" in data else fields_of(_FILLERS.get(ref.kind))
     whole = {**filler, **data}
     name = ref.key.rpartition("/")[2]
     written = shorthand.manifest(kind, whole, name, path)
