@@ -34,10 +34,12 @@ def submit(rules: Rules, world: World, cycle: Cycle) -> World:
         else:
             world = committed
     world = evolve(world, cycle=evolve(cycle, stage="reporting", snapshot=None, taken=None))
+    if cycle.code == "Waiting":
+        world = rules.evict(rules, world, cycle)
     for pod in cycle.members:
         if pod.key not in world.assumed:
             world = rules.fail(rules, world, pod, own_result(cycle, pod.key))
-    return world
+    return rules.nominate(world, cycle)
 
 
 def own_result(cycle: Cycle, pod: str) -> Result:
@@ -45,6 +47,8 @@ def own_result(cycle: Cycle, pod: str) -> Result:
     result = next((result for result in cycle.results if result.pod == pod), Result(pod))
     if cycle.code == "Error":
         return Result(result.pod, error=result.error or cycle.message)
+    if result.victims and cycle.code == "Waiting":
+        return Result(pod, plugins=result.plugins)
     return Result(pod) if result.kept else result
 
 
@@ -134,10 +138,18 @@ def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
 
 
 def give_up(rules: Rules, world: World, pod: str, result: Result) -> World:
-    """The binding cycle of the pod ends without a bind: it loses its place and is queued again (BIND-07)."""
+    """The binding cycle of the pod ends without a bind: it loses its place and is queued again (BIND-07).
+
+    The nomination that it may have had for its wait is cleared (BIND-03).
+    """
     stored = world.pods.get(pod)
     world = evolve(world, bindings=world.bindings.drop(pod))
-    if stored is None or pod not in world.assumed:
+    if stored is None:
+        return world
+    if stored.nominated_node_name is not None:
+        stored = evolve(stored, nominated_node_name=None)
+        world = world.with_pod(stored)
+    if pod not in world.assumed:
         return world
     return rules.fail(rules, forget(rules, world, stored), stored, result)
 

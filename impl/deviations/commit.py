@@ -7,8 +7,9 @@ from attrs import evolve
 from gangproof.impl.commit import assume, forget, give_up, open_call, own_result
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
+from gangproof.impl.queue import activate
 from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, Rules, SubmitStep
-from gangproof.impl.world import Binding, Cycle, Entry, Members, Result, Stage, World
+from gangproof.impl.world import Binding, Cycle, Members, Result, Stage, World
 
 
 def one_by_one(_: SubmitStep) -> SubmitStep:
@@ -30,7 +31,10 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
 
 
 def commit_member(rules: Rules, world: World, pod: Pod, node: str) -> World:
-    """One member is assumed in the live cache and asks Permit again; others are not touched (BIND-01, BIND-02)."""
+    """One member is assumed in the live cache and asks Permit again; others are not touched (BIND-01, BIND-02).
+
+    One that has to wait is nominated to its node in the API (BIND-03).
+    """
     world = assume(rules, world, pod, node)
     if pod.key not in world.assumed:
         return rules.fail(rules, world, pod, Result(pod.key, error="cannot be assumed"))
@@ -38,7 +42,10 @@ def commit_member(rules: Rules, world: World, pod: Pod, node: str) -> World:
     if answer == "Error":
         error = Result(pod.key, error=f"podgroup {pod.group} not found")
         return rules.fail(rules, forget(rules, world, pod), pod, error)
-    call = Binding(node, "permit") if answer == "Wait" else open_call(world, pod.key)
+    call = open_call(world, pod.key)
+    if answer == "Wait":
+        call = Binding(node, "permit")
+        world = world.with_pod(evolve(world.pods[pod.key], nominated_node_name=node))
     return evolve(world, bindings=world.bindings.put(pod.key, call))
 
 
@@ -65,19 +72,6 @@ def in_commit(old: PermitStep) -> PermitStep:
 def in_simulation(old: PermitStep) -> PermitStep:
     """Permit acts even while members are only tried (CYCLE-24a, GANG-11)."""
     return acting("placing", old)
-
-
-def activate(rules: Rules, world: World, pods: tuple[str, ...]) -> World:
-    """The pods enter the active part, from the pool if PreEnqueue lets them, from backoff at once (QUEUE-25)."""
-
-    def activated(entry: Entry) -> Entry:
-        if entry.pod not in pods or entry.place == "active":
-            return entry
-        if entry.place != "backoff" and rules.gate(rules, world, world.pods[entry.pod]):
-            return entry
-        return evolve(entry, place="active", cooling=False)
-
-    return evolve(world, queue=tuple(map(activated, world.queue)))
 
 
 def release(world: World, assumed: tuple[str, ...]) -> World:
