@@ -28,8 +28,9 @@ $(VENV)/installed: $(VENV)/files
 	  --config-settings editable_mode=strict --editable .
 	@touch $@
 
-demo: install ## the main job on real manifests
+demo: install ## the main job on real manifests; then a mistake, caught and drawn
 	$(BIN)/gangproof check examples/training/*.yaml --profile intended
+	$(BIN)/gangproof faults F-01 --draw out
 
 test: install ## every test that fits into ten minutes
 	$(BIN)/pytest -n $(JOBS)

@@ -22,6 +22,7 @@ ID = re.compile(r"\b([A-Z]{2,8})-(\d{2})([a-z]?)\b")
 _RANGE = re.compile(r"\b([A-Z]{2,8})-(\d{2})[a-z]?(?:\s+to\s+(?:\1-)?|…)(\d{2})\b")
 _SERIES = re.compile(r"\b([A-Z]{2,8})-(\d{2})[a-z]?((?:,\s*\d{2}\b(?![-\w]))+)")
 _ROW = re.compile(r"^\|\s*\**([A-Z]{2,8}-\d{2}[a-z]?)\**[^|]*\|")
+_SENTENCE = re.compile(r"^\**([A-Z]{2,8}-\d{2}[a-z]?)\**\.\s+(.*)$")
 _CELL = re.compile(r"(?<!\\)\|")
 _HEADING = re.compile(r"^(#{2,3})\s+(.*)$")
 ROOMS = ("impl", "load")
@@ -73,6 +74,9 @@ def rules() -> Mapping[str, Rule]:
             name = row.group(1)
             cells = zip(header[1:], _cells(line)[1:], strict=False)
             found.setdefault(name, Rule(name, section, tuple((k, v) for k, v in cells if v)))
+        elif sentence := _SENTENCE.match(line):
+            name, text = sentence.groups()
+            found.setdefault(name, Rule(name, section, (("rule", text),)))
         previous = line
     return found
 
@@ -82,10 +86,16 @@ def _cells(line: str) -> tuple[str, ...]:
 
 
 def cited(text: str) -> frozenset[str]:
-    """The ids that a text names, with ranges (`QUEUE-01 to QUEUE-06`) and series (`INV-02, 03`) spelt out."""
-    names = {f"{kind}-{number}{letter}" for kind, number, letter in ID.findall(text)}
+    """The ids that a text names, series (`INV-02, 03`) spelt out, of a range (`API-30 to API-45`) all the
+    rules that there are, and for the item of a list within a rule (`CYCLE-24a`) the rule."""
+    names: set[str] = set()
+    for kind, number, letter in ID.findall(text):
+        rule = f"{kind}-{number}"
+        item_of_a_list = letter and f"{rule}{letter}" not in rules() and rule in rules()
+        names.add(rule if item_of_a_list else f"{rule}{letter}")
     for kind, first, last in _RANGE.findall(text):
-        names.update(f"{kind}-{number:02}" for number in range(int(first), int(last) + 1))
+        following = (f"{kind}-{number:02}" for number in range(int(first) + 1, int(last) + 1))
+        names.update(name for name in following if name in rules())
     for kind, _, rest in _SERIES.findall(text):
         names.update(f"{kind}-{number}" for number in re.findall(r"\d{2}", rest))
     return frozenset(names)

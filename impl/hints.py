@@ -75,7 +75,13 @@ def _own_update(pod: Pod, event: Event) -> bool:
     return event.kind == "PodUpdated" and event.pod is not None and event.pod.key == pod.key
 
 
+def default_preemption(pod: Pod, event: Event) -> bool:
+    """PREEMPT-34: no event by itself; the end of the round wakes the preemptor."""
+    return False
+
+
 HINTS: dict[str, Callable[[Pod, Event], bool]] = {
+    "DefaultPreemption": default_preemption,
     "GangScheduling": gang_scheduling,
     "InterPodAffinity": inter_pod_affinity,
     "NodeAffinity": _node_only(node_affinity),

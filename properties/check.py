@@ -8,7 +8,7 @@ judged on the way; and the distinct outcomes are told.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from attrs import evolve, field, frozen
 
@@ -18,10 +18,11 @@ from gangproof.impl.gates import Object
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Environment, Settings, World
-from gangproof.properties.explore import Exploration, Limits
+from gangproof.properties.explore import Counterexample, Exploration, Graph, Limits
 from gangproof.properties.machine import Machine, Settled, itself, settle
 from gangproof.properties.reasons import why_pending
-from gangproof.properties.system import Questions
+from gangproof.properties.settled import SETTLED
+from gangproof.properties.system import Path, Questions
 from gangproof.properties.verdict import Verdict
 
 
@@ -42,11 +43,15 @@ class Outcome:
 
 @frozen
 class CheckReport:
-    """What checking a cluster came to; `seconds` is wall time and takes no part in equality."""
+    """What checking a cluster came to; `seconds` is wall time and takes no part in equality.
+
+    `counterexamples` are those of the exploration, and runs that settle where somebody is left behind.
+    """
 
     verdict: Verdict
     outcomes: tuple[Outcome, ...]
     exploration: Exploration[World, Action]
+    counterexamples: Mapping[str, Counterexample[World, Action]]
     beyond: tuple[str, ...] = ()
     seconds: float = field(default=0.0, eq=False)
 
@@ -78,6 +83,39 @@ def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, o
     return evolve(world, environment=environment)
 
 
+def find(
+    machine: Machine, questions: Questions[World, Action], limits: Limits
+) -> tuple[Settled, Mapping[str, Counterexample[World, Action]]]:
+    """Explore everything; the first counterexample of each property, of those of settled worlds too."""
+    found = settle(machine, questions, limits)
+    examples = dict(found.exploration.counterexamples)
+    for example in _left_behind(found):
+        examples.setdefault(example.violation.property, example)
+    return found, examples
+
+
+def _left_behind(found: Settled) -> Iterator[Counterexample[World, Action]]:
+    for place in (*found.settled, *found.restless):
+        for judge in SETTLED:
+            violation = judge(found.graph.states[place])
+            if violation is not None:
+                yield Counterexample(violation, shortest_path(found.graph, place))
+
+
+def shortest_path(graph: Graph[World, Action], place: int) -> Path[World, Action]:
+    """A shortest run to a place of a graph: back along the steps that first met each state."""
+    first: dict[int, tuple[int, Action]] = {}
+    for source, action, target in graph.edges:
+        if source < target:
+            first.setdefault(target, (source, action))
+    steps: list[tuple[Action, World]] = []
+    while place in first:
+        source, action = first[place]
+        steps.append((action, graph.states[place]))
+        place = source
+    return Path(graph.states[place], tuple(reversed(steps)))
+
+
 def check(
     world: World,
     rules: Rules,
@@ -87,15 +125,16 @@ def check(
 ) -> CheckReport:
     """Explore everything from the world on, and judge it."""
     began = time.perf_counter()
-    found = settle(Machine(rules, [world], key=key), questions, limits)
+    found, examples = find(Machine(rules, [world], key=key), questions, limits)
     beyond = sorted({name for state in found.graph.states for name in state.ghost.beyond})
-    verdict = found.exploration.verdict
+    verdict = Verdict.VIOLATED if examples else found.exploration.verdict
     if beyond and verdict is not Verdict.VIOLATED:
         verdict = Verdict.INCONCLUSIVE
     return CheckReport(
         verdict=verdict,
         outcomes=outcomes(found, rules),
         exploration=found.exploration,
+        counterexamples=examples,
         beyond=tuple(beyond),
         seconds=time.perf_counter() - began,
     )

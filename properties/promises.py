@@ -9,6 +9,7 @@ from attrs import frozen
 from gangproof.impl.world import World
 from gangproof.properties.scenarios.document import Attempt
 from gangproof.properties.scenarios.expectations import ConditionIs, Exists, InState, OnNode, Together
+from gangproof.properties.scenarios.judge import short
 from gangproof.properties.system import Violation
 from gangproof.spec import INVARIANTS
 from gangproof.spec.judging import Broken, Refusal
@@ -29,6 +30,16 @@ def promise(property_id: str) -> Promise | None:
         if invariant.id == property_id:
             return Promise(invariant.name, invariant.claim, tuple(invariant.rules))
     return None
+
+
+def clause(violation: Violation) -> str:
+    """What is not so, in words, and of whom; the name of the property is told elsewhere."""
+    match violation.evidence:
+        case Broken(clause=words, binding=binding):
+            whom = ", ".join(f"{variable} = {short(value)}" for variable, value in binding)
+            return f"not so for {whom}: {words}" if whom else f"not so: {words}"
+        case _:
+            return violation.message
 
 
 def involved(violation: Violation, world: World) -> tuple[str, ...]:
@@ -52,6 +63,6 @@ def _named(evidence: object) -> Iterator[str]:
         case Attempt(entity=entity):
             yield entity.key
         case Broken(binding=binding) | Refusal(binding=binding):
-            yield from (value for _, value in binding if isinstance(value, str))
+            yield from (value for _, value in binding)
         case _:
             pass

@@ -22,16 +22,17 @@ from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
-from gangproof.properties.check import Openness, initial_world
-from gangproof.properties.explore import Counterexample, Limits, explore
+from gangproof.properties.check import Openness, find, initial_world
+from gangproof.properties.explore import Counterexample, Limits
 from gangproof.properties.frames import events, frame, numbers_that_decide, resources_of
 from gangproof.properties.machine import Machine
-from gangproof.properties.promises import involved, promise
+from gangproof.properties.promises import clause, involved, promise
 from gangproof.properties.scenarios.course import Failure, Following
 from gangproof.properties.scenarios.document import Create, Expect, Possible, Scenario, Settle, Step
 from gangproof.properties.scenarios.replay import scenarios_of
 from gangproof.properties.scenarios.run import follow
 from gangproof.properties.scenarios.write import NotWritableError, dumps
+from gangproof.properties.settled import SETTLED
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.system import Path, Questions, Violation
 
@@ -59,19 +60,48 @@ class Meta:
 
 def only(asked: Questions[World, Action], property_id: str) -> Questions[World, Action]:
     """The questions with everything overheard but violations of one property."""
+    return _filtered(asked, lambda found: found.property == property_id)
 
-    def heard(judge: Callable[..., Violation | None]) -> Callable[..., Violation | None]:
-        def judged(*seen: object) -> Violation | None:
-            found = judge(*seen)
-            return found if found is not None and found.property == property_id else None
 
-        return judged
+def except_for(asked: Questions[World, Action], property_id: str) -> Questions[World, Action]:
+    """The questions with violations of one property overheard."""
+    return _filtered(asked, lambda found: found.property != property_id)
 
+
+Judge = Callable[..., Violation | None]
+
+
+def _heard(judge: Judge, wanted: Callable[[Violation], bool]) -> Judge:
+    def judged(*seen: object) -> Violation | None:
+        found = judge(*seen)
+        return found if found is not None and wanted(found) else None
+
+    return judged
+
+
+def _filtered(
+    asked: Questions[World, Action], wanted: Callable[[Violation], bool]
+) -> Questions[World, Action]:
     return Questions(
-        invariants=[heard(judge) for judge in asked.invariants],
-        steps=[heard(judge) for judge in asked.steps],
-        terminal=[heard(judge) for judge in asked.terminal],
+        invariants=[_heard(judge, wanted) for judge in asked.invariants],
+        steps=[_heard(judge, wanted) for judge in asked.steps],
+        terminal=[_heard(judge, wanted) for judge in asked.terminal],
     )
+
+
+def violation_of(
+    path: Path[World, Action], asked: Questions[World, Action], property_id: str
+) -> Violation | None:
+    """How the last step or the last state of a run breaks the property, None if it does not."""
+    before = path.states[-2] if path.steps else path.initial
+    for judge in only(asked, property_id).steps if path.steps else ():
+        if (found := judge(before, path.actions[-1], path.last)) is not None:
+            return found
+    for judge in (*asked.invariants, *SETTLED):
+        found = judge(path.last)
+        if found is not None and found.property == property_id:
+            return found
+    return None
 
 
 @frozen
@@ -123,14 +153,15 @@ def cluster_trace(
         kept = [part for part in parts if not isinstance(part, Allowance)]
         world = initial_world(kept, rules, settings, _allowed(parts))
         limits = Limits(MOST_STATES, seconds=_left(deadline), violations=1)
-        found = explore(Machine(rules, [world], key=Symmetry()), narrowed, limits).counterexamples
+        _, found = find(Machine(rules, [world], key=Symmetry()), narrowed, limits)
         if wanted in found:
             examples[key] = found[wanted]
         return wanted in found
 
     parts = minimise(next(iter(examples)), still_fails, simplify=_plainer, budget=MOST_QUESTIONS).parts
     smallest = examples[parts]
-    name, title = f"breaks-{wanted.lower()}", smallest.violation.message
+    said = promise(wanted)
+    name, title = f"breaks-{wanted.lower()}", said.name if said is not None else smallest.violation.message
     candidates = scenarios_of(smallest.path, settings, name, title)
     scenario = _replaying(candidates, rules, narrowed, wanted, deadline)
     return make_trace(smallest.violation, smallest.path, meta, scenario=scenario)
@@ -167,20 +198,26 @@ def _replaying(
 ) -> str | None:
     """The text of the first scenario that breaks the property when it is followed."""
     for candidate in candidates:
-        try:
-            text = dumps(candidate)
-        except NotWritableError:
-            continue
-        if _broken(candidate, rules, asked, wanted, deadline) is not None:
+        text = _text(candidate)
+        if text is not None and _broken(candidate, rules, asked, wanted, deadline) is not None:
             return text
     return None
+
+
+def _text(scenario: Scenario) -> str | None:
+    """The scenario as text, None if it has something that is not written."""
+    try:
+        return dumps(scenario)
+    except NotWritableError:
+        return None
 
 
 def _broken(
     scenario: Scenario, rules: Rules, asked: Questions[World, Action], wanted: str, deadline: float
 ) -> Failure | None:
     limits = Limits(MOST_STATES, seconds=_left(deadline))
-    course = follow(scenario, Following(rules, asked, limits))
+    settled = [_heard(judge, lambda found: found.property == wanted) for judge in SETTLED]
+    course = follow(scenario, Following(rules, asked, limits, settled=settled))
     return next((f for f in course.failures if f.violation.property == wanted), None)
 
 
@@ -199,10 +236,7 @@ def scenario_trace(
     """
     wanted = failure.violation.property
     if wanted in EXPECTATIONS:
-        try:
-            text = dumps(scenario)
-        except NotWritableError:
-            text = None
+        text = _text(scenario)
         return make_trace(failure.violation, failure.path, meta, title=scenario.title, scenario=text)
     narrowed, deadline = only(asked, wanted), _deadline(seconds)
     whole = evolve(scenario, id=f"{scenario.id}-breaks-{wanted.lower()}", steps=tuple(_parts(scenario)))
@@ -256,7 +290,7 @@ def make_trace(
         events=events(path),
         property_id=violation.property,
         claim=said.claim if said is not None else "",
-        clause=violation.message,
+        clause=clause(violation),
         citation=said.rules if said is not None else (),
         numbers=numbers_that_decide(path.last, groups[0]) if groups else (),
         involved=names,

@@ -8,6 +8,7 @@ import typer
 
 from gangproof.cli.check import check
 from gangproof.cli.draw import draw
+from gangproof.cli.faults import faults
 from gangproof.cli.prove import prove
 from gangproof.cli.rules import rules
 from gangproof.cli.terminal import Session, emit
@@ -46,5 +47,5 @@ def options(
     context.obj = Session(debug)
 
 
-for function in (check, prove, draw, rules):
+for function in (check, prove, faults, draw, rules):
     app.command(context_settings=CONTEXT)(function)

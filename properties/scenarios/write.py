@@ -242,6 +242,7 @@ def _pod(pod: Pod) -> dict[str, Any]:
             preemptionPolicy=policy,
             finalizers=list(pod.finalizers),
         ),
+        **({"started": pod.start_time} if pod.start_time is not None else {}),
         **({"grace": pod.termination_grace_period_seconds} if pod.termination_grace_period_seconds else {}),
     }
 

@@ -11,6 +11,7 @@ import pytest
 from front_door import PROGRAM
 from typer.testing import CliRunner, Result
 
+
 @pytest.fixture
 def gangproof_command() -> Callable[..., Result]:
     """Runs the command in this process, with its standard input if there is any."""
