@@ -34,17 +34,20 @@ GOOD: dict[str, dict[str, Any]] = {
 TEMPLATE = "spec.podGroupTemplates.0"
 LONG = "a" * 64
 TERM = {"topologyKey": "zone"}
+SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
 NODES = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED_NODES = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"
+PREFERRED_SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+NODES = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"
 PODS = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED_PODS = "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution"
 TEMPLATES = [{"name": f"t{i}", "schedulingPolicy": {"basic": {}}} for i in range(9)]
 CLAIMS = [{**CLAIM, "name": f"c{i}"} for i in range(5)]
 PORT = [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 65535}]}]
 HIGH_PORT = [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 65536}]}]
+NEGATIVE = {"requests": {"cpu": "-1"}}
+ANYWAY = {**SPREAD, "whenUnsatisfiable": "ScheduleAnyway", "minDomains": 1}
 GREATER = {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["x"]}]}
 FIELD = {"matchFields": [{"key": "spec.x", "operator": "In", "values": ["x"]}]}
-SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
 
 
 def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
@@ -189,10 +192,10 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
     ("FILT-07", "Pod", NODES, {"nodeSelectorTerms": [GREATER]}, ".nodeSelectorTerms[0].matchExpressions[0].values"),
     ("FILT-07", "Pod", NODES, {"nodeSelectorTerms": [FIELD]}, ".nodeSelectorTerms[0].matchFields[0].key"),
     ("FILT-08", "Pod", "spec.containers", HIGH_PORT, "[0].ports[0].hostPort"),
-    ("FILT-09", "Pod", "spec.containers", [{"name": "c", "resources": {"requests": {"cpu": "-1"}}}], "[0].resources.requests.cpu"),
+    ("FILT-09", "Pod", "spec.containers", [{"name": "c", "resources": NEGATIVE}], "[0].resources.requests.cpu"),
     ("FILT-09", "Pod", "spec.containers", [{"name": "c", "resources": {"limits": {"memory": "1Q"}}}], "[0].resources.limits.memory"),
     ("FILT-11", "Pod", "spec.topologySpreadConstraints", [{**SPREAD, "maxSkew": 0}], "[0].maxSkew"),
-    ("FILT-11", "Pod", "spec.topologySpreadConstraints", [{**SPREAD, "whenUnsatisfiable": "ScheduleAnyway", "minDomains": 1}], "[0].minDomains"),
+    ("FILT-11", "Pod", "spec.topologySpreadConstraints", [ANYWAY], "[0].minDomains"),
     ("FILT-14", "Pod", PODS, [{}], "[0].topologyKey"),
     ("SCORE-05", "Pod", PREFERRED_NODES, [{"weight": 0, "preference": {}}], "[0].weight"),
     ("SCORE-10", "Pod", PREFERRED_PODS, [{"weight": 101, "podAffinityTerm": TERM}], "[0].weight"),
@@ -207,6 +210,7 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
 @pytest.mark.parametrize(("rule", "kind", "path", "value", "below"), REFUSED)
 def test_refused(rule: str, kind: str, path: str, value: Any, below: str) -> None:
     found = violations(kind, changed(kind, path, value))
+    field = re.sub(r"\.(\d)", r"[\1]", path) + below
     assert [(violation.rule, violation.field) for violation in found] == [
         (rule, re.sub(r"\.(\d)", r"[\1]", path) + below)
     ]
