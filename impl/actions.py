@@ -19,9 +19,10 @@ from gangproof.impl.condition import report
 from gangproof.impl.cycle import begin, try_member
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
+from gangproof.impl.preemption.calls import end_call, open_calls
 from gangproof.impl.queue import cooling, expire
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import World, removed
+from gangproof.impl.world import Cycle, World, removed
 
 Grain = Literal["fine", "coarse"]
 Step = tuple["Action", World]
@@ -48,6 +49,7 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
         return list(_finish_cycle(rules, world, ()))
     steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
     steps.extend(_calls(world, rules))
+    steps.extend(_evictions(world, rules))
     steps.extend(_views(world))
     if not steps:
         steps.extend((Action("backoff-over", (entity,)), expire(world, entity)) for entity in cooling(world))
@@ -72,14 +74,23 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
         case "placing":
             pod = cycle.members[len(cycle.results)].key
             for tried in try_member(rules, world):
-                result = tried.cycle.results[-1] if tried.cycle else None
-                yield Action("place", (pod, (result and result.node) or "nowhere")), tried
+                yield Action("place", (pod, *_where(tried.cycle))), tried
         case "submitting":
             after = remember(world, rules.submit(rules, world, cycle))
             code = after.cycle.code if after.cycle else None
             yield Action("submit", (cycle.entity, code or "")), after
         case "reporting":
             yield Action("report", (cycle.entity, cycle.code or "")), report(rules, world)
+
+
+def _where(cycle: Cycle | None) -> Iterator[str]:
+    """Where the last member went and whom it asks to go; after the verdict, whom the group asks to go."""
+    if cycle is not None:
+        result = cycle.results[-1]
+        yield result.node or "nowhere"
+        yield from (f"for {victim}" for victim in result.victims)
+        if not result.victims and cycle.stage == "submitting":
+            yield from (f"for {victim}" for victim, _ in cycle.victims)
 
 
 def _whole_cycles(world: World, rules: Rules) -> Iterator[Step]:
@@ -108,7 +119,7 @@ def _told(via: tuple[Step, ...]) -> Iterator[str]:
     yield next((action.args[1] for action in actions if action.name == "submit"), "skipped")
     for action in actions:
         if action.name == "place":
-            yield f"{action.args[0]}→{action.args[1]}"
+            yield " ".join((f"{action.args[0]}→{action.args[1]}", *action.args[2:]))
 
 
 def _calls(world: World, rules: Rules) -> Iterator[Step]:
@@ -129,6 +140,23 @@ def _calls(world: World, rules: Rules) -> Iterator[Step]:
             if environment.failures:
                 spent = evolve(world, environment=evolve(environment, failures=environment.failures - 1))
                 yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, spent, pod, False)
+
+
+def _evictions(world: World, rules: Rules) -> Iterator[Step]:
+    """Open eviction calls that may end now, well or, if told so, badly (ACT-22)."""
+    environment = world.environment
+    for entity, running in world.rounds.items():
+        for victim in open_calls(running):
+            call = f"delete/{victim}"
+            if call in environment.held:
+                continue
+            ok, told = call not in environment.failing, world
+            if not ok:
+                told = evolve(
+                    world, environment=evolve(environment, failing=removed(environment.failing, call))
+                )
+            action = Action("evict" if ok else "evict-fails", (victim, entity))
+            yield action, end_call(rules, told, entity, victim, ok)
 
 
 def _views(world: World) -> Iterator[Step]:

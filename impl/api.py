@@ -15,6 +15,8 @@ from gangproof.impl.members import tell
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
 from gangproof.impl.objects.changes import refused_changes
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
+from gangproof.impl.preemption.nominate import drop_stale
+from gangproof.impl.preemption.rounds import end_rounds
 from gangproof.impl.queue import add, leave, notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import put_on, take_off
@@ -77,7 +79,7 @@ def create(rules: Rules, world: World, obj: Object) -> World:
             world = notice(rules, world, Event("PodGroupAdded", group=obj.key))
         case _:
             pass
-    return remember(before, rules.controllers(rules, world))
+    return afterwards(rules, before, world)
 
 
 def update(rules: Rules, world: World, obj: Object) -> World:
@@ -104,7 +106,7 @@ def update(rules: Rules, world: World, obj: Object) -> World:
             world = _drop(world, kind, obj.key)
         case _:
             pass
-    return remember(before, rules.controllers(rules, world))
+    return afterwards(rules, before, world)
 
 
 def delete(rules: Rules, world: World, kind: str, key: str) -> World:
@@ -131,7 +133,7 @@ def delete(rules: Rules, world: World, kind: str, key: str) -> World:
             world = _node_gone(rules, world, obj)
         case _:
             world = _drop(world, kind, key)
-    return remember(before, rules.controllers(rules, world))
+    return afterwards(rules, before, world)
 
 
 def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:
@@ -143,7 +145,13 @@ def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:
     done = tell(rules, world.with_pod(ended), pod.group, "finished" if succeeded else "failed", key)
     done = take_off(done, key, pod.node_name)
     done = notice(rules, done, Event("AssignedPodDeleted", pod=ended, group=pod.group))
-    return remember(world, rules.controllers(rules, done))
+    return afterwards(rules, world, done)
+
+
+def afterwards(rules: Rules, before: World, after: World) -> World:
+    """What follows a change at once: controllers, rounds that are over, nominations that have no ground any more."""
+    after = drop_stale(rules, end_rounds(rules, rules.controllers(rules, after)))
+    return remember(before, after)
 
 
 def controllers(rules: Rules, world: World) -> World:

@@ -8,15 +8,18 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.filters import Prepared, Rejection, candidates, prepare, recount, rejection
-from gangproof.impl.limits import EARLY_STOP, note, note_preemption
+from gangproof.impl.limits import EARLY_STOP, note
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.rules import Placement, Rules
 from gangproof.impl.scores import best
-from gangproof.impl.snapshot import with_pod
+from gangproof.impl.snapshot import lift, put_back, with_pod
+from gangproof.impl.strength import strength
+from gangproof.impl.table import Table
 from gangproof.impl.world import Code, Cycle, NodeInfo, Result, Snapshot, World
 
 UNSCHEDULABLE = "pod group is unschedulable"
+WAITING = "pod group is waiting for preemption to complete"
 DIFFERENT_NAMES = "pods of a group have different scheduler names"
 UNKNOWN_NAME = "unknown scheduler name"
 
@@ -93,12 +96,19 @@ def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
 
 
 def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | None:
-    """Why the node is refused, with or without the pods nominated to it; None if it is not (CYCLE-14)."""
+    """Why the node is refused, with or without the pods nominated to it; None if it is not (CYCLE-14).
+
+    A sibling that has its place in this cycle counts there and not by its nomination (CYCLE-19).
+    """
     if world.nominations and info.node is not None:
         pod, crowded, recounted = prepared.pod, info, prepared
+        mine = strength(world, pod)
+        placed = {r.pod for r in world.cycle.results if r.kept} if world.cycle is not None else set[str]()
         for key, target in world.nominations.items():
             other = world.pods.get(key)
-            if target == info.node.name and key != pod.key and other and other.priority >= pod.priority:
+            if target != info.node.name or key in placed or key == pod.key or other is None:
+                continue
+            if strength(world, other) >= mine:
                 crowded = with_pod(crowded, other)
                 recounted = recount(recounted, other, info.node, 1)
         refused = rejection(recounted, crowded) if crowded is not info else None
@@ -108,41 +118,91 @@ def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | Non
 
 
 def try_member(rules: Rules, world: World) -> tuple[World, ...]:
-    """The next member is assumed at its place, or fails; one world for each tie (CYCLE-18 to CYCLE-22)."""
+    """The next member is assumed at its place, asks for one, or fails (CYCLE-17 to CYCLE-22).
+
+    One world for each tie: of nodes, and of victims.
+    """
     cycle, seen = running(world)
     pod = cycle.members[len(cycle.results)]
     placement = rules.place(world, cycle, pod)
     for missing in placement.beyond:
         world = note(world, missing)
-    if not placement.nodes:
-        world = note_preemption(world, seen, pod)
-        return (_after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen),)
-    return tuple(_assumed(rules, world, cycle, pod, node) for node in placement.nodes)
+    if placement.nodes:
+        return tuple(
+            after
+            for node in placement.nodes
+            for after in _assumed(rules, world, cycle, pod, Result(pod.key, node))
+        )
+    asked = () if cycle.trial else rules.ask(rules, world, cycle, pod)
+    if not asked:
+        return _after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen)
+    return tuple(
+        after
+        for node, victims in asked
+        for after in _assumed(
+            rules, world, cycle, pod, Result(pod.key, node, placement.plugins, victims=victims)
+        )
+    )
 
 
-def _assumed(rules: Rules, world: World, cycle: Cycle, pod: Pod, node: str) -> World:
-    """The member is assumed on the node and Permit is asked; an Error undoes it (CYCLE-19, CYCLE-21)."""
-    _, seen = running(world)
+def _assumed(rules: Rules, world: World, cycle: Cycle, pod: Pod, result: Result) -> tuple[World, ...]:
+    """The member is assumed on its node and Permit is asked; an Error undoes it (CYCLE-19, CYCLE-21).
+
+    In *intended* the victims that it asks for are out of the snapshot from here on (DEV-15).
+    """
+    _, before = running(world)
+    node = result.node or ""
+    seen = before
+    for victim in result.victims:
+        seen = lift(seen, victim, node_of(seen, victim))
     assumed = rules.assume(rules, seen, pod, node)
     world, answer = rules.permit(rules, world, assumed.members, pod)
     if answer == "Error":
-        error = f"podgroup {pod.group} not found"
-        undone = rules.undo(rules, assumed, pod, node)
-        return _after(rules, world, cycle, Result(pod.key, error=error), undone)
-    return _after(rules, world, cycle, Result(pod.key, node), assumed)
+        return _after(rules, world, cycle, Result(pod.key, error=f"podgroup {pod.group} not found"), before)
+    return _after(rules, world, cycle, result, assumed)
 
 
-def _after(rules: Rules, world: World, cycle: Cycle, result: Result, seen: Snapshot) -> World:
+def node_of(snapshot: Snapshot, pod: str) -> str:
+    """The node that the pod is on in the snapshot; a KeyError if it is on none."""
+    for name, info in snapshot.nodes.items():
+        if pod in info.pods:
+            return name
+    raise KeyError(pod)
+
+
+def _after(rules: Rules, world: World, cycle: Cycle, result: Result, seen: Snapshot) -> tuple[World, ...]:
+    """The member has its result; after the last one, or an error, the verdict is due."""
     cycle = evolve(cycle, results=(*cycle.results, result), snapshot=seen)
     if len(cycle.results) < len(cycle.members) and not result.error:
-        return evolve(world, cycle=cycle)
+        return (evolve(world, cycle=cycle),)
     code = rules.verdict(rules, world, cycle)
-    message = explain(world, cycle, code)
-    by_key = {pod.key: pod for pod in cycle.members}
+    decided = evolve(cycle, stage="submitting", code=code, snapshot=undo_all(rules, cycle))
+    decided = evolve(decided, message=explain(world, decided, code))
+    if code == "Waiting":
+        kept = [r for r in cycle.results if r.node is not None]
+        decided = evolve(
+            decided,
+            victims=tuple({v: r.pod for r in reversed(kept) for v in r.victims}.items()),
+            plan=Table({r.pod: r.node or "" for r in kept}),
+        )
+    if code != "Unschedulable" or cycle.trial or cycle.group is None:
+        return (evolve(world, cycle=decided),)
+    return tuple(evolve(world, cycle=outcome) for outcome in rules.ask_as_group(rules, world, decided))
+
+
+def undo_all(rules: Rules, cycle: Cycle) -> Snapshot:
+    """The cycle's snapshot with every kept member and every lifted victim back as before, in reverse (CYCLE-23)."""
+    seen, taken = cycle.snapshot, cycle.taken
+    assert seen is not None and taken is not None
+    members = {pod.key: pod for pod in cycle.members}
     for kept in reversed(cycle.results):
-        if kept.node is not None:
-            seen = rules.undo(rules, seen, by_key[kept.pod], kept.node)
-    return evolve(world, cycle=evolve(cycle, stage="submitting", code=code, message=message, snapshot=seen))
+        if kept.node is None:
+            continue
+        seen = rules.undo(rules, seen, members[kept.pod], kept.node)
+        for victim in kept.victims:
+            node = node_of(taken, victim)
+            seen = put_back(seen, taken.nodes[node].pods[victim], node)
+    return seen
 
 
 def group_object(world: World, cycle: Cycle) -> PodGroup | None:
@@ -151,7 +211,7 @@ def group_object(world: World, cycle: Cycle) -> PodGroup | None:
 
 
 def verdict(rules: Rules, world: World, cycle: Cycle) -> Code:
-    """What the tried members come to (CYCLE-25 to CYCLE-29): an error, too few, or Success.
+    """What the tried members come to (CYCLE-25 to CYCLE-29): an error, too few, a wait for victims, or Success.
 
     The member sets in the cycle's snapshot count both the members placed before and those kept now.
     """
@@ -160,10 +220,11 @@ def verdict(rules: Rules, world: World, cycle: Cycle) -> Code:
     if not any(result.kept for result in cycle.results):
         return "Unschedulable"
     group = group_object(world, cycle)
-    if group is None or not world.settings.gates.gang_scheduling:
-        return "Success"
-    assert cycle.snapshot is not None
-    return "Success" if rules.quorum(cycle.snapshot.members, group, "placed") else "Unschedulable"
+    if group is not None and world.settings.gates.gang_scheduling:
+        assert cycle.snapshot is not None
+        if not rules.quorum(cycle.snapshot.members, group, "placed"):
+            return "Unschedulable"
+    return "Waiting" if any(result.victims for result in cycle.results) else "Success"
 
 
 def explain(world: World, cycle: Cycle, code: Code) -> str:
@@ -173,7 +234,7 @@ def explain(world: World, cycle: Cycle, code: Code) -> str:
     if code == "Error":
         error = next(result.error for result in cycle.results if result.error)
         return f"failed to schedule other pod from a pod group: {error}"
-    return UNSCHEDULABLE
+    return f"{UNSCHEDULABLE}, {WAITING}" if code == "Waiting" else UNSCHEDULABLE
 
 
 def kept_and_minimum(world: World, cycle: Cycle) -> tuple[int, int, int]:

@@ -9,7 +9,12 @@ from gangproof.impl.condition import condition, store
 from gangproof.impl.cycle import check, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.members import members, quorum
-from gangproof.impl.queue import admit, fail, gate, order, pop, ready, wake
+from gangproof.impl.preemption.ask import ask, ask_as_group
+from gangproof.impl.preemption.nominate import nominate
+from gangproof.impl.preemption.rounds import evict
+from gangproof.impl.preemption.spare import spare
+from gangproof.impl.preemption.units import weaker_units
+from gangproof.impl.queue import admit, fail, gate, order, pop, ready, resume, wake
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.snapshot import assume, snapshot, undo
 
@@ -28,6 +33,13 @@ INTENDED = Rules(
     undo=undo,
     quorum=quorum,
     verdict=verdict,
+    ask=ask,
+    ask_as_group=ask_as_group,
+    victims=weaker_units,
+    spare=spare,
+    nominate=nominate,
+    evict=evict,
+    resume=resume,
     submit=submit,
     permit=permit,
     bind=bind,

@@ -12,8 +12,9 @@ from attrs import evolve
 
 from gangproof.impl.hints import worth_it
 from gangproof.impl.objects import Pod
+from gangproof.impl.preemption.rounds import preempting
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, Entry, Event, Result, World
+from gangproof.impl.world import Cycle, Entry, Event, Result, Round, World
 
 
 def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
@@ -27,9 +28,31 @@ def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
         group = world.groups.get(pod.group)
         if group is None or not rules.quorum(world.members_of(pod.group), group, "gate"):
             held.append("GangScheduling")
+    if preempting(world, pod):
+        held.append("DefaultPreemption")
     if pod.scheduling_gates:
         held.append("SchedulingGates")
-    return tuple(held)
+    return tuple(sorted(held))
+
+
+def resume(rules: Rules, world: World, over: Round) -> World:
+    """The end of a round wakes its preemptor, every member, whatever rejected it (LIVE-06; intended: DEV-35, 55)."""
+    return activate(rules, world, over.askers)
+
+
+def activate(rules: Rules, world: World, pods: tuple[str, ...]) -> World:
+    """The pods enter the active part, from the pool if PreEnqueue lets them, from backoff at once (QUEUE-25)."""
+
+    def activated(entry: Entry) -> Entry:
+        if entry.pod not in pods or entry.place == "active":
+            return entry
+        if entry.place != "backoff":
+            gates = rules.gate(rules, world, world.pods[entry.pod])
+            if gates:
+                return evolve(entry, plugins=gates, place="gated")
+        return evolve(entry, place="active", cooling=False)
+
+    return evolve(world, queue=tuple(map(activated, world.queue)))
 
 
 def add(rules: Rules, world: World, pod: Pod) -> World:
@@ -86,7 +109,7 @@ def wake(rules: Rules, world: World, event: Event) -> World:
         if entry.place in ("pool", "gated") and worth_it(pod, entry.plugins, event):
             plugins = rules.gate(rules, world, pod)
             if plugins:
-                entry = evolve(entry, place="gated", plugins=plugins)
+                entry = evolve(entry, place="gated", plugins=tuple(sorted({*entry.plugins, *plugins})))
             else:
                 entry = evolve(entry, place="backoff" if entry.cooling else "active", plugins=())
                 if entry.place == "active" and pod.group is not None:
@@ -182,7 +205,8 @@ def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
     cooling = world.settings.backoff
     gates = rules.gate(rules, world, stored)
     if gates:
-        entry = Entry(stored.key, "gated", gates, cooling, tried=True)
+        plugins = tuple(sorted({*gates, *result.plugins}))
+        entry = Entry(stored.key, "gated", plugins, cooling, tried=True)
     elif grouped or not result.plugins or _missed(world, stored, result.plugins):
         entry = Entry(stored.key, "backoff" if cooling else "active", result.plugins, cooling, tried=True)
     else:

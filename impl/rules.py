@@ -7,14 +7,30 @@ compose in the order given; nothing is patched, and nothing is written twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from attrs import evolve, field, fields, frozen
 
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Condition, Pod, PodGroup
-from gangproof.impl.world import Code, Cycle, Entry, Event, Members, Result, Snapshot, World
+from gangproof.impl.table import Table
+from gangproof.impl.world import (
+    Code,
+    Cycle,
+    Entry,
+    Event,
+    Members,
+    NodeInfo,
+    Result,
+    Round,
+    Snapshot,
+    World,
+)
+
+if TYPE_CHECKING:
+    from gangproof.impl.preemption.spare import Sparing, Trial
+    from gangproof.impl.preemption.units import Unit
 
 MemberEvent = Literal["added", "assumed", "forgotten", "bound", "finished", "failed", "terminating", "gone"]
 
@@ -87,6 +103,38 @@ class VerdictStep(Protocol):
     def __call__(self, rules: Rules, world: World, cycle: Cycle) -> Code: ...
 
 
+class VictimsStep(Protocol):
+    def __call__(self, world: World, nodes: Table[NodeInfo], preemptor: Pod) -> list[Unit]: ...
+
+
+class SpareStep(Protocol):
+    def __call__(
+        self, snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial
+    ) -> tuple[Sparing, ...]: ...
+
+
+class AskStep(Protocol):
+    def __call__(
+        self, rules: Rules, world: World, cycle: Cycle, pod: Pod
+    ) -> tuple[tuple[str, tuple[str, ...]], ...]: ...
+
+
+class AskAsGroupStep(Protocol):
+    def __call__(self, rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]: ...
+
+
+class EvictStep(Protocol):
+    def __call__(self, rules: Rules, world: World, cycle: Cycle) -> World: ...
+
+
+class NominateStep(Protocol):
+    def __call__(self, world: World, cycle: Cycle) -> World: ...
+
+
+class ResumeStep(Protocol):
+    def __call__(self, rules: Rules, world: World, over: Round) -> World: ...
+
+
 class SubmitStep(Protocol):
     def __call__(self, rules: Rules, world: World, cycle: Cycle) -> World: ...
 
@@ -145,6 +193,13 @@ class Rules:
     undo: UndoStep
     quorum: QuorumStep
     verdict: VerdictStep
+    ask: AskStep
+    ask_as_group: AskAsGroupStep
+    victims: VictimsStep
+    spare: SpareStep
+    nominate: NominateStep
+    evict: EvictStep
+    resume: ResumeStep
     submit: SubmitStep
     permit: PermitStep
     bind: BindStep

@@ -90,6 +90,28 @@ def undo(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
     )
 
 
+def lift(snapshot: Snapshot, pod: str, node: str) -> Snapshot:
+    """The snapshot without a pod that is on the node: a victim in a trial (PREEMPT-23, PREEMPT-46)."""
+    return _with_node(snapshot, node, without_pod(snapshot.nodes[node], pod))
+
+
+def put_back(snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
+    """The snapshot with a lifted pod on its node again: the inverse of `lift` (PREEMPT-26)."""
+    return _with_node(snapshot, node, with_pod(snapshot.nodes[node], pod))
+
+
+def _with_node(snapshot: Snapshot, node: str, info: NodeInfo) -> Snapshot:
+    affine, repelling = snapshot.nodes_with_affinity, snapshot.nodes_with_required_anti_affinity
+    return evolve(
+        snapshot,
+        nodes=snapshot.nodes.put(node, info),
+        nodes_with_affinity=(added if info.pods_with_affinity else removed)(affine, node),
+        nodes_with_required_anti_affinity=(added if info.pods_with_required_anti_affinity else removed)(
+            repelling, node
+        ),
+    )
+
+
 def snapshot(world: World, cycle: Cycle) -> Snapshot:
     """What the cycle sees from now on (CYCLE-08): existing nodes, and the member sets of its group."""
     return seen(world.cache, world.members_of(cycle.group) if cycle.group else NO_MEMBERS)

@@ -93,7 +93,7 @@ class NodeInfo:
 class Entry:
     """A pod in the scheduling queue; entries stand in the order of their Timestamps.
 
-    `plugins` are those that gate it, or that rejected its last attempt (none after an error). `cooling` says
+    `plugins` are those that gate it and those that rejected its last attempt (none after an error). `cooling` says
     that its backoff has not run out yet, wherever it is; `tried` that it was in a cycle since it came in.
     """
 
@@ -180,6 +180,11 @@ class Cycle:
     def entity(self) -> str:
         """The key of what is tried: a group's or a plain pod's."""
         return self.group if self.group is not None else self.members[0].key
+
+    @property
+    def preemptor(self) -> str:
+        """The name under which its round runs: the group's key, or `=` and a plain pod's key."""
+        return self.group if self.group is not None else f"={self.members[0].key}"
 
 
 @frozen(cache_hash=True)

@@ -79,6 +79,7 @@ def abstract(world: World) -> Structure:
         nominated=set(world.nominations),
         nomination=dict(world.nominations),
     )
+    values.update(_rounds(world))
     values.update(_history(world))
     universe = {
         "Claim": (),
@@ -86,7 +87,9 @@ def abstract(world: World) -> Structure:
             {**dict.fromkeys(pods), **dict.fromkeys(values["known"]), **dict.fromkeys(world.assumed)}
         ),
         "Node": tuple(sorted({*world.nodes, *values["node"].values(), *world.nominations.values()})),
-        "Group": tuple(sorted({*groups, *names.values(), *world.members, *world.ghost.started})),
+        "Group": tuple(
+            sorted({*groups, *names.values(), *world.members, *world.ghost.started, *world.rounds})
+        ),
         "Resource": tuple(sorted({r for _, r in values["request"]} | {r for _, r in values["capacity"]})),
         "Key": tuple(sorted(set(values["key"].values()))),
         "Domain": tuple(sorted(set(values["label"].values()))),
@@ -186,6 +189,19 @@ def _sets(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
         "assumed": assumed,
         "assigned": assigned,
     }
+
+
+def _rounds(world: World) -> dict[str, Any]:
+    """Rounds, and the victims whose call is open or who are terminating."""
+    victims = {
+        (pod, preemptor)
+        for preemptor, running in world.rounds.items()
+        for pod, uid in running.victims
+        if (stored := world.pods.get(pod)) is not None
+        and stored.uid == uid
+        and (pod in running.calls or stored.terminating)
+    }
+    return {"round": set(world.rounds), "victim": victims}
 
 
 def _history(world: World) -> dict[str, Any]:

@@ -26,13 +26,15 @@ def why_pending(world: World, pod: Pod, rules: Rules) -> str:
     if entry is None:
         return "is on its way" if pod.key in world.assumed else "is not this scheduler's to place"
     if entry.place == "gated":
-        return "; ".join(_gating(world, pod, plugin) for plugin in entry.plugins)
+        return "; ".join(_gating(world, pod, plugin) for plugin in rules.gate(rules, world, pod))
     return _after_a_cycle(world, pod, rules)
 
 
 def _gating(world: World, pod: Pod, plugin: str) -> str:
     if plugin == "SchedulingGates":
         return f"has scheduling gates: {', '.join(pod.scheduling_gates)}"
+    if plugin == "DefaultPreemption":
+        return "waits while its evictions are on their way (PREEMPT-33)"
     group = world.groups.get(pod.group or "")
     if group is None:
         return f"PodGroup {short(pod.group or '')} does not exist (GANG-01)"

@@ -30,8 +30,10 @@ def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
         *_fates(pre, post),
         *_pods_that_go(pre, post),
         *_groups_that_go(pre, post),
+        *_rounds_that_end(pre, post),
         *_cycle(pre, post),
         *_queue(pre, post),
+        *_nominations_that_fall(pre, post),
         *_conditions(pre, post),
     )
 
@@ -122,7 +124,8 @@ def _fates(pre: Structure, post: Structure) -> Iterator[Call]:
         yield "delete_pod", {"pod": pod}
     for pod in _old(pre, post, "assumed"):
         if pod in there and not {pod} & (post["bound"] | post["terminating"] | post["failed"]):
-            yield "lose", {"pod": pod}
+            was_victim = any(victim == pod for victim, _ in pre["victim"] - post["victim"])
+            yield ("send_back" if was_victim else "lose"), {"pod": pod}
 
 
 def _pods_that_go(pre: Structure, post: Structure) -> Iterator[Call]:
@@ -135,11 +138,49 @@ def _groups_that_go(pre: Structure, post: Structure) -> Iterator[Call]:
         yield "remove_group", {"g": group}
 
 
+def _rounds_that_end(pre: Structure, post: Structure) -> Iterator[Call]:
+    sent_back = pre["assumed"] - post["assumed"]
+    for pod, group in _old(pre, post, "victim"):
+        if pod in post["pod_exists"] and pod not in post["terminating"] and pod not in sent_back:
+            yield "call_off", {"pod": pod, "g": group}
+    for group in _old(pre, post, "round"):
+        if group in post["group_exists"]:
+            yield "end_round", {"g": group}
+
+
+def _preemption(pre: Structure, post: Structure) -> Iterator[Call]:
+    """Who is named as a victim now, and by whom, and the plan that is nominated."""
+    groups: dict[str, str] = post["group"]
+    named = _new(pre, post, "victim")
+    for group in sorted({group for _, group in named}):
+        members = [pod for pod in pre["in_flight"] if groups.get(pod) == group]
+        strongest = max(sorted(members), key=lambda pod: pre["priority"].get(pod, 0), default="")
+        victims = frozenset(pod for pod, other in named if other == group)
+        yield "evict", {"g": group, "victims": victims, "asker": dict.fromkeys(victims, strongest)}
+    plan = {
+        pod
+        for pod in post["nominated"]
+        if pod not in pre["nominated"] or pre["nomination"][pod] != post["nomination"][pod]
+    }
+    if plan:
+        yield "nominate", {"plan": frozenset(plan)}
+
+
+def _nominations_that_fall(pre: Structure, post: Structure) -> Iterator[Call]:
+    """Nominations that nothing else took away: of members that are promised, of groups below their minimum."""
+    gone = set(_old(pre, post, "nominated")) & post["pod_exists"]
+    gone -= post["terminating"] | (post["bound"] - pre["bound"]) | (pre["assumed"] - post["assumed"])
+    gone -= pre["in_flight"] - post["in_flight"] - post["assumed"]
+    if gone:
+        yield "denominate", {"cleared": frozenset(gone)}
+
+
 def _cycle(pre: Structure, post: Structure) -> Iterator[Call]:
     taken = frozenset(_new(pre, post, "in_flight"))
     if taken:
         heads = sorted(taken & pre["active"]) or sorted(taken)
         yield "pop", {"head": heads[0], "taken": taken}
+    yield from _preemption(pre, post)
     kept = frozenset(_new(pre, post, "assumed"))
     groups: dict[str, str] = post["group"]
     for group in sorted({groups[pod] for pod in kept}):

@@ -54,13 +54,13 @@ STATES: dict[str, Callable[[World, Pod], bool]] = {
 
 
 def pods_in(world: World, state: str, of: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the pods that are in the state; nobody is ever evicted as long as nothing preempts."""
+    """Those of the pods that are in the state."""
     if state == "gone":
         return tuple(key for key in of if key not in world.pods)
     if state in ("evicted", "victims"):
-        return ()
+        return tuple(key for key in of if key in world.ghost.evicted)
     if state == "kept":
-        return of
+        return tuple(key for key in of if key not in (*world.ghost.evicted, *world.ghost.sent_back))
     holds = STATES[state]
     return tuple(key for key in of if (pod := world.pods.get(key)) is not None and holds(world, pod))
 
@@ -69,7 +69,8 @@ def unmet(world: World, expectation: Expectation, refusals: Refusals) -> str | N
     """What is found instead, in a few words, if the expectation does not hold; else None."""
     match expectation:
         case InState(state=state, pods=pods):
-            found = pods_in(world, state, pods.of)
+            found = pods_in(world, state, (*pods.of, *world.ghost.evicted) if state == "victims" else pods.of)
+            found = tuple(dict.fromkeys(found))
             if pods.at_least <= len(found) <= pods.at_most:
                 return None
             return f"{state} are [{', '.join(map(short, found))}]"

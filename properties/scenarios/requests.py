@@ -53,7 +53,16 @@ def _creation(obj: Created, rules: Rules) -> Requested:
     if not isinstance(obj, Node | Pod | PodGroup | Workload | PriorityClass):
         raise NotImplementedError(f"{type(obj).__name__} is not modelled")
     modelled: Object = obj
-    return Action("create", (name_of(modelled),)), lambda world: create(rules, world, modelled)
+    return Action("create", (name_of(modelled),)), lambda world: create(
+        rules, world, _started(world, modelled)
+    )
+
+
+def _started(world: World, obj: Object) -> Object:
+    """A pod that runs from the start started later than those before it, unless the scenario says when."""
+    if isinstance(obj, Pod) and obj.node_name is not None and obj.start_time is None:
+        return evolve(obj, start_time=world.births)
+    return obj
 
 
 def _deletion(ref: Ref, rules: Rules) -> Callable[[World], World]:

@@ -1,0 +1,58 @@
+"""A round: one preemption of a group or of a plain pod, from the decision until its victims are gone.
+
+While it runs its preemptor waits, chooses nobody else, and keeps its nominations (SEMANTICS 0.5, round).
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.objects import Pod
+from gangproof.impl.rules import Rules
+from gangproof.impl.world import Cycle, Round, World
+
+
+def evict(rules: Rules, world: World, cycle: Cycle) -> World:
+    """The round of the cycle's entity begins: its victims are named and their eviction calls are open (PREEMPT-31).
+
+    Victims that are going already are named without a call. Without any victim there is no round.
+    """
+    named = {pod: asker for pod, asker in cycle.victims if pod in world.pods}
+    if not named:
+        return world
+    calls = tuple(pod for pod in named if not world.pods[pod].terminating)
+    as_a_whole = cycle.group is not None and world.settings.gates.workload_aware_preemption
+    askers = (pod.key for pod in cycle.members) if as_a_whole else named.values()
+    begun = Round(
+        askers=tuple(sorted(set(askers))),
+        victims=tuple((pod, world.pods[pod].uid) for pod in named),
+        calls=calls,
+    )
+    return evolve(world, rounds=world.rounds.put(cycle.preemptor, begun))
+
+
+def preempting(world: World, pod: Pod) -> bool:
+    """Whether the pod is kept out of the queue because its evictions are on their way (PREEMPT-33)."""
+    return any(
+        pod.key in running.askers and _under_way(world, running.calls) for running in world.rounds.values()
+    )
+
+
+def _under_way(world: World, calls: tuple[str, ...]) -> bool:
+    if len(calls) != 1:
+        return bool(calls)
+    last = world.pods.get(calls[0])
+    return last is not None and not last.terminating
+
+
+def end_rounds(rules: Rules, world: World) -> World:
+    """Rounds whose calls have ended and whose victims are gone are over, and wake their preemptor (LIVE-06)."""
+    for entity, running in world.rounds.items():
+        if not running.calls and not any(_is_going(world, *victim) for victim in running.victims):
+            world = rules.resume(rules, evolve(world, rounds=world.rounds.drop(entity)), running)
+    return world
+
+
+def _is_going(world: World, pod: str, uid: int) -> bool:
+    stored = world.pods.get(pod)
+    return stored is not None and stored.uid == uid and stored.terminating

@@ -1,0 +1,74 @@
+"""Preemption by one pod, plain or inside the cycle of its group (PREEMPT-44 to PREEMPT-49).
+
+In *intended* a pod takes units of mode `PodGroup` whole while WorkloadAwarePreemption is on (DEV-28).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from attrs import frozen
+
+from gangproof.impl.cycle import refusal
+from gangproof.impl.filters import prepare
+from gangproof.impl.objects import Pod
+from gangproof.impl.preemption.spare import Plan, Sparing
+from gangproof.impl.preemption.units import MOST_ORDERS, Unit, by_priority_and_start, orders
+from gangproof.impl.rules import Rules
+from gangproof.impl.table import Table
+from gangproof.impl.world import Snapshot, World
+
+
+@frozen(cache_hash=True)
+class Candidate:
+    """A node on which the pod would fit if these units went."""
+
+    node: str
+    victims: tuple[Unit, ...]
+
+    @property
+    def cost(self) -> tuple[float, ...]:
+        """What the choice among nodes minimises, in this order (PREEMPT-47)."""
+        highest = max(unit.priority for unit in self.victims)
+        pods = [unit for unit in self.victims for _ in unit.pods]
+        latest = max(unit.started for unit in self.victims if unit.priority == highest)
+        return (highest, sum(unit.priority for unit in pods), len(pods), -latest)
+
+
+def may_preempt(world: World, pod: Pod, preemptor: str) -> bool:
+    """Whether the pod may evict at all: its policy, and no round of its own runs (PREEMPT-45; intended: DEV-29)."""
+    return pod.preemption_policy != "Never" and preemptor not in world.rounds
+
+
+def preempt_for(rules: Rules, world: World, snapshot: Snapshot, pod: Pod) -> tuple[Candidate, ...]:
+    """The nodes that the pod may choose, each with its victims; several if they are equally good (CHO-09)."""
+    weaker = rules.victims(world, snapshot.nodes, pod)
+    options = [
+        found
+        for name in snapshot.nodes
+        if (found := list(_on_node(rules, world, snapshot, pod, name, weaker)))
+    ]
+    best: dict[Candidate, None] = {}
+    for _, choice in zip(range(MOST_ORDERS), product(*options), strict=False):
+        lowest = min((candidate.cost for candidate in choice), default=())
+        best.update((candidate, None) for candidate in choice if candidate.cost == lowest)
+    return tuple(best)
+
+
+def _on_node(
+    rules: Rules, world: World, snapshot: Snapshot, pod: Pod, name: str, weaker: Sequence[Unit]
+) -> Iterator[Candidate]:
+    refused = refusal(world, prepare(pod, snapshot), snapshot.nodes[name])
+    there = [unit for unit in weaker if any(node == name for _, node in unit.pods)]
+    if refused is None or not refused.resolvable or not there:
+        return
+
+    def trial(seen: Snapshot) -> tuple[Plan | None, ...]:
+        fits = refusal(world, prepare(pod, seen), seen.nodes[name]) is None
+        return (Table({pod.key: name}) if fits else None,)
+
+    found: dict[Sparing, None] = {}
+    for order in orders(there, by_priority_and_start):
+        found.update(dict.fromkeys(rules.spare(snapshot, order, trial)))
+    yield from dict.fromkeys(Candidate(name, sparing.victims) for sparing in found if sparing.victims)

@@ -1,0 +1,95 @@
+"""What can be evicted: single pods, and groups that go as a whole (PREEMPT-20, 21, 24, 48).
+
+In *intended* every grouped pod has its group's strength, and the preemptor's own members are never
+candidates (DEV-30, DEV-31).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice, permutations, product
+
+from attrs import frozen
+
+from gangproof.impl.objects import Pod
+from gangproof.impl.strength import strength
+from gangproof.impl.table import Table
+from gangproof.impl.world import NodeInfo, World
+
+MOST_ORDERS = 24
+"""How many orders of equally important units are told apart at most: those of four."""
+
+
+@frozen(cache_hash=True)
+class Unit:
+    """Pods that are evicted together or not at all, each with its node; sorted by name."""
+
+    pods: tuple[tuple[str, str], ...]
+    priority: int
+    grouped: bool
+    started: float
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(pod for pod, _ in self.pods)
+
+
+def weaker_units(world: World, nodes: Table[NodeInfo], preemptor: Pod) -> list[Unit]:
+    """The units strictly weaker than the preemptor, its own group's members left out (PREEMPT-20, PREEMPT-21)."""
+    mine, own = strength(world, preemptor), preemptor.group
+    whole: dict[str, list[tuple[Pod, str]]] = {}
+    units: list[Unit] = []
+    for name, info in nodes.items():
+        for pod in info.pods.values():
+            if strength(world, pod) >= mine or (own is not None and pod.group == own):
+                continue
+            group = world.groups.get(pod.group) if pod.group is not None else None
+            if group is not None and group.disruption_mode == "PodGroup" and _group_aware(world):
+                whole.setdefault(group.key, []).append((pod, name))
+            else:
+                units.append(_unit(world, [(pod, name)]))
+    units.extend(_unit(world, members) for members in whole.values())
+    return sorted(units, key=lambda unit: unit.pods)
+
+
+def _group_aware(world: World) -> bool:
+    return world.settings.gates.workload_aware_preemption
+
+
+def _unit(world: World, members: Sequence[tuple[Pod, str]]) -> Unit:
+    return Unit(
+        pods=tuple(sorted((pod.key, node) for pod, node in members)),
+        priority=strength(world, members[0][0]),
+        grouped=members[0][0].group is not None,
+        started=min(start(pod) for pod, _ in members),
+    )
+
+
+def start(pod: Pod) -> float:
+    """When the pod started; one that has not started counts as *now*, later than all (PREEMPT-24)."""
+    return float("inf") if pod.start_time is None else float(pod.start_time)
+
+
+Rank = Callable[[Unit], tuple[float, ...]]
+
+
+def importance(unit: Unit) -> tuple[float, ...]:
+    """The rank of a unit for the group step, most important first (PREEMPT-24)."""
+    size = -len(unit.pods) if unit.grouped else 0
+    return (-unit.priority, not unit.grouped, size, unit.started)
+
+
+def by_priority_and_start(unit: Unit) -> tuple[float, ...]:
+    """The rank of a unit for the step of a single pod, most important first (PREEMPT-46)."""
+    return (-unit.priority, unit.started)
+
+
+def orders(units: Iterable[Unit], rank: Rank) -> Iterator[tuple[Unit, ...]]:
+    """The units by rank, most important first, in every order of those that rank the same (CHO-08).
+
+    Of more than MOST_ORDERS orders the first ones are given.
+    """
+    ordered = sorted(units, key=lambda unit: (rank(unit), unit.pods))
+    ways = product(*(permutations(same) for _, same in groupby(ordered, key=rank)))
+    for way in islice(ways, MOST_ORDERS):
+        yield tuple(unit for tie in way for unit in tie)
