@@ -6,29 +6,29 @@ seen (INV-04, INV-37, and the part of INV-03 that says when a promise may be bro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gangproof.impl.actions import Action
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod
 from gangproof.impl.snapshot import seen, without_pod
+from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation
 
-REQUESTS = ("delete", "update")
-"""Actions by which somebody outside takes a pod away; their first argument names the object."""
-
 
 def no_undoing(before: World, action: Action, after: World) -> Violation | None:
-    """INV-04: a bound member goes only if somebody outside takes this very pod away (QUEUE-06d).
+    """INV-04: a bound member goes only if somebody else takes this very pod away (QUEUE-06d).
 
-    Nothing in the model preempts yet, so no pod may be anybody's victim.
+    That is a user, or the eviction call of a preemption; whether a group may name a victim, the contract says.
     """
     if before.pods is after.pods:
         return None
-    asked = action.args[0] if action.name in REQUESTS else None
+    asked = action.args[0].removeprefix("pod/") if action.name in ("delete", "update", "evict") else None
     for key, pod in before.pods.items():
-        if pod.group is None or pod.node_name is None or pod.terminating or asked == f"pod/{key}":
+        if pod.group is None or pod.node_name is None or pod.terminating or asked == key:
             continue
         now = after.pods.get(key)
         if now is None or now.terminating or now.node_name is None:
@@ -37,7 +37,10 @@ def no_undoing(before: World, action: Action, after: World) -> Violation | None:
 
 
 def promise_kept(before: World, action: Action, after: World) -> Violation | None:
-    """INV-03: a gang's member keeps the node that it was promised while it fits there (SEMANTICS 0.5)."""
+    """INV-03: a gang's member keeps the node that it was promised while it fits there (SEMANTICS 0.5).
+
+    Only a preemption may take the place away (PREEMPT-30).
+    """
     if before.assumed is after.assumed:
         return None
     for then, now in fine_steps(before, action, after):
@@ -45,20 +48,34 @@ def promise_kept(before: World, action: Action, after: World) -> Violation | Non
             pod = now.pods.get(key)
             if key in now.assumed or pod is None or pod.node_name is not None or not counts(pod):
                 continue
+            if any(key == victim for running in then.rounds.values() for victim, _ in running.victims):
+                continue
             group = now.groups.get(pod.group or "")
             if group is not None and group.gang and _fits(now, pod, node):
                 return Violation("INV-03", f"{key} loses its place on {node}, where it still fits", (key,))
     return None
 
 
-def no_plan_no_nomination(world: World) -> Violation | None:
-    """INV-37: nobody is nominated without a round of preemption (SEMANTICS 0.5, nomination rule).
+def no_plan_no_nomination(before: World, action: Action, after: World) -> Violation | None:
+    """INV-37: a cycle leaves nobody nominated who is not promised a place and has no round that runs.
 
-    Nothing in the model preempts yet, so there is no round.
+    This is the nomination rule: every failure but that of waiting for one's own round removes them.
     """
-    for key, node in world.nominations.items():
-        return Violation("INV-37", f"{key} is nominated to {node}, and no round made room there", (key, node))
+    for then, now in fine_steps(before, action, after):
+        cycle = then.cycle
+        if cycle is None or now.cycle is not None or not now.nominations:
+            continue
+        for pod in cycle.members:
+            node = now.nominations.get(pod.key)
+            if node is not None and pod.key not in now.assumed and not preempts(now, pod):
+                message = f"{pod.key} stays nominated to {node}, and no round makes room there"
+                return Violation("INV-37", message, (pod.key, node))
     return None
+
+
+def preempts(world: World, pod: Pod) -> bool:
+    """Whether a round of the pod or of its group runs (SEMANTICS 0.5, round)."""
+    return pod.group in world.rounds or any(pod.key in running.askers for running in world.rounds.values())
 
 
 def _fits(world: World, pod: Pod, node: str) -> bool:

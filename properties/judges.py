@@ -33,10 +33,9 @@ def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
     steps = [
         _step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"
     ]
-    steps += [condition_meaning, explanation, strongest_first, backoff_respected, no_undoing, promise_kept]
-    return Questions(
-        invariants=(*states, undone, no_plan_no_nomination), steps=(*steps, refinement(contract))
-    )
+    steps += [condition_meaning, explanation, strongest_first, backoff_respected]
+    steps += [no_undoing, promise_kept, no_plan_no_nomination]
+    return Questions(invariants=(*states, undone), steps=(*steps, refinement(contract)))
 
 
 def undone(world: World) -> Violation | None:
