@@ -1,7 +1,8 @@
 """From the plain data of one object, whose shape and rules hold, to the value that the machinery works on.
 
-The defaults are those of the API server. A priority that is to come from a class is settled later, when all
-classes are known. Nothing here can fail: what could was refused before.
+The defaults are those of the API server, which also clears the status of a new group (ADM-01). A priority
+that is to come from a class is settled later, when all classes are known. Nothing here can fail: what could
+was refused before.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _decode_group(data: Data) -> PodGroup:
         pod_group_template_name=reference.get("podGroupTemplateName"),
         finalizers=finalizers,
         terminating=metadata.get("deletionTimestamp") is not None,
-        condition=_condition(fields_of(data.get("status"))),
+        condition=_condition(fields_of(data.get("status"))) if is_stored(data) else None,
     )
 
 

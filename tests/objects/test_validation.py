@@ -36,8 +36,7 @@ LONG = "a" * 64
 TERM = {"topologyKey": "zone"}
 SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
 NODES = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED_SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
-NODES = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"
+PREFERRED_NODES = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"
 PODS = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED_PODS = "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution"
 TEMPLATES = [{"name": f"t{i}", "schedulingPolicy": {"basic": {}}} for i in range(9)]
@@ -46,6 +45,7 @@ PORT = [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 65535}]}]
 HIGH_PORT = [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 65536}]}]
 NEGATIVE = {"requests": {"cpu": "-1"}}
 ANYWAY = {**SPREAD, "whenUnsatisfiable": "ScheduleAnyway", "minDomains": 1}
+NONSENSE = [{"name": "c", "resources": {"limits": {"memory": "1Q"}}}]
 GREATER = {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["x"]}]}
 FIELD = {"matchFields": [{"key": "spec.x", "operator": "In", "values": ["x"]}]}
 
@@ -193,7 +193,7 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
     ("FILT-07", "Pod", NODES, {"nodeSelectorTerms": [FIELD]}, ".nodeSelectorTerms[0].matchFields[0].key"),
     ("FILT-08", "Pod", "spec.containers", HIGH_PORT, "[0].ports[0].hostPort"),
     ("FILT-09", "Pod", "spec.containers", [{"name": "c", "resources": NEGATIVE}], "[0].resources.requests.cpu"),
-    ("FILT-09", "Pod", "spec.containers", [{"name": "c", "resources": {"limits": {"memory": "1Q"}}}], "[0].resources.limits.memory"),
+    ("FILT-09", "Pod", "spec.containers", NONSENSE, "[0].resources.limits.memory"),
     ("FILT-11", "Pod", "spec.topologySpreadConstraints", [{**SPREAD, "maxSkew": 0}], "[0].maxSkew"),
     ("FILT-11", "Pod", "spec.topologySpreadConstraints", [ANYWAY], "[0].minDomains"),
     ("FILT-14", "Pod", PODS, [{}], "[0].topologyKey"),
