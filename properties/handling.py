@@ -6,14 +6,11 @@ seen (INV-04, INV-37, and the part of INV-03 that says when a promise may be bro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gangproof.impl.actions import Action
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod
 from gangproof.impl.snapshot import seen, without_pod
-from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation

@@ -17,6 +17,7 @@ from gangproof.impl.objects import Pod
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import Cycle, Members, World
+from gangproof.properties.handling import preempts
 from gangproof.properties.system import Violation
 
 
@@ -36,7 +37,7 @@ def gated_in_vain(world: World) -> Violation | None:
         return None
     for entry in world.queue:
         pod = world.pods[entry.pod]
-        if entry.place != "gated" or pod.scheduling_gates or pod.group is None:
+        if entry.place != "gated" or pod.scheduling_gates or pod.group is None or preempts(world, pod):
             continue
         group = world.groups.get(pod.group)
         if group is None:
@@ -57,6 +58,8 @@ def stuck(world: World) -> Violation | None:
         if pod.node_name is not None or pod.key in world.assumed or pod.scheduling_gates:
             continue
         if not counts(pod) or pod.terminal or pod.scheduler_name not in world.settings.profiles:
+            continue
+        if preempts(world, pod):
             continue
         group = pod.group if world.settings.gates.generic_workload else None
         waiting.setdefault(group, []).append(pod)
