@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import z3
 from attrs import field, frozen
 
+from gangproof.properties.explore import deferred_interrupts
 from gangproof.properties.verdict import Verdict, combine
 from gangproof.spec import CONTRACT, Contract, Obligation, load, obligations
 
@@ -81,12 +83,18 @@ def prove(
     whole = CONTRACT if contract is None else load(contract)
     began = time.perf_counter()
     found: list[Obligation] = []
-    interrupted = False
+    z3.set_param(
+        "ctrl_c", False
+    )  # or the solver takes a Ctrl-C for itself and goes on with the next question
     try:
-        for obligation in obligations(whole, invariants=invariants):
-            found.append(obligation)
-            if watch is not None:
-                watch(obligation, len(found))
+        with deferred_interrupts() as interrupts:
+            for obligation in obligations(whole, invariants=invariants):
+                found.append(obligation)
+                if watch is not None:
+                    watch(obligation, len(found))
+                if interrupts:
+                    break
+        interrupted = bool(interrupts)
     except KeyboardInterrupt:
         interrupted = True
     return ProofReport(whole, tuple(found), interrupted, time.perf_counter() - began)

@@ -191,7 +191,7 @@ class _Search(Generic[S, A]):
 
     def run(self, progress: Callable[[Progress], None] | None, every: float) -> None:
         try:
-            with _deferred_interrupts() as interrupts:
+            with deferred_interrupts() as interrupts:
                 stop = self.search(interrupts, progress, every)
             self.stop = "interrupted" if interrupts else stop
         except KeyboardInterrupt:
@@ -349,7 +349,7 @@ class _Search(Generic[S, A]):
 
 
 @contextmanager
-def _deferred_interrupts() -> Generator[list[int]]:
+def deferred_interrupts() -> Generator[list[int]]:
     """Collects a first SIGINT instead of raising KeyboardInterrupt; a second one raises as ever.
 
     Only where Python's own handler is in place: in other threads, and under another handler, nothing changes.

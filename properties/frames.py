@@ -12,6 +12,7 @@ from attrs import frozen
 
 from gangproof.counterexamples import trace as shown
 from gangproof.impl.actions import Action
+from gangproof.impl.api import KINDS
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.world import World
@@ -127,9 +128,15 @@ class Telling:
     rules: tuple[str, ...] = ()
 
 
+def _named(text: str) -> str:
+    """A key without the namespace `default`; of `kind/key`, the kind and such a key."""
+    kind, slash, key = text.partition("/")
+    return f"{kind} {short(key)}" if slash and kind in KINDS else short(text)
+
+
 def tell(action: Action) -> Telling:
     """An action of the machinery in words."""
-    args = [short(arg) for arg in action.args]
+    args = [_named(arg) for arg in action.args]
     what = args[0] if args else ""
     match action.name:
         case "cycle":

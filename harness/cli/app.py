@@ -9,6 +9,7 @@ import typer
 from gangproof.cli.check import check
 from gangproof.cli.draw import draw
 from gangproof.cli.faults import faults
+from gangproof.cli.fuzz import fuzz
 from gangproof.cli.prove import prove
 from gangproof.cli.rules import rules
 from gangproof.cli.terminal import Session, emit
@@ -47,5 +48,5 @@ def options(
     context.obj = Session(debug)
 
 
-for function in (check, prove, faults, draw, rules):
+for function in (check, prove, fuzz, faults, draw, rules):
     app.command(context_settings=CONTEXT)(function)

@@ -6,6 +6,7 @@ is closed from the start and an encoding without the character are no reasons to
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import sys
@@ -93,23 +94,26 @@ def command(function: Callable[P, int]) -> Callable[P, None]:
             tell(f"error: {error}" if isinstance(error, UsageError) else str(error))
             code = USAGE
         except KeyboardInterrupt:
-            tell("inconclusive: interrupted before anything was found")
-            code = INTERRUPTED
-        except typer.Exit:
-            raise
+            code = _interrupted()
         except Exception as error:  # the one place where a mistake of our own becomes an exit code
-            code = INTERNAL
-            session: object = getattr(kwargs.get("context"), "obj", None)
-            if isinstance(session, Session) and session.debug:
-                traceback.print_exc()
-            else:
-                tell(f"internal error: {type(error).__name__}: {_one_line(error)}")
-                tell("please report it to the project, with the output of: gangproof --debug COMMAND…")
+            code = _failed(error, getattr(kwargs.get("context"), "obj", None))
         raise typer.Exit(code)
 
     return run
 
 
-def _one_line(error: Exception) -> str:
-    lines = str(error).splitlines() or [""]
-    return lines[0][:200]
+def _interrupted() -> int:
+    tell("inconclusive: interrupted before anything was found")
+    return INTERRUPTED
+
+
+def _failed(error: Exception, session: object) -> int:
+    if isinstance(error, ctypes.ArgumentError) and "KeyboardInterrupt" in str(error):
+        return _interrupted()  # it came while a value was on its way into the solver
+    if isinstance(session, Session) and session.debug:
+        traceback.print_exception(error)
+    else:
+        first = next(iter(str(error).splitlines()), "")
+        tell(f"internal error: {type(error).__name__}: {first[:200]}")
+        tell("please report it to the project, with the output of: gangproof --debug COMMAND…")
+    return INTERNAL

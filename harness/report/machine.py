@@ -38,7 +38,8 @@ def check_fields(report: Report) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_fields(finding: Finding) -> dict[str, Any]:
+    """The fields of one finding."""
     trace = None if finding.trace is None else json.loads(trace_json(finding.trace))
     return {
         "property": finding.property,
@@ -68,7 +69,7 @@ def _cluster(result: ClusterResult) -> dict[str, Any]:
         "stop": result.stop,
         "seconds": round(result.seconds, 3),
         "outcomes": [_outcome(outcome) for outcome in result.outcomes],
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [finding_fields(finding) for finding in result.findings],
         "beyond": list(result.beyond),
         "whyNot": result.why_not or None,
     }
@@ -86,7 +87,7 @@ def _scenario(result: ScenarioResult) -> dict[str, Any]:
         "steps": result.transitions,
         "stop": result.stop,
         "seconds": round(result.seconds, 3),
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [finding_fields(finding) for finding in result.findings],
         "whyNot": result.why_not or None,
     }
 

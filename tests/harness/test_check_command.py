@@ -261,7 +261,7 @@ def test_a_folder_that_cannot_be_written(gangproof_command, scenario_file):
     assert "cannot be written" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["check", "prove", "faults", "draw", "rules"])
+@pytest.mark.parametrize("command", ["check", "prove", "fuzz", "faults", "draw", "rules"])
 def test_help_has_an_example(gangproof_command, command):
     result = gangproof_command(command, "--help")
     assert result.exit_code == 0
@@ -271,4 +271,4 @@ def test_help_has_an_example(gangproof_command, command):
 def test_help_has_the_exit_codes_and_the_commands(gangproof_command):
     text = " ".join(gangproof_command("--help").stdout.split())
     assert "0 holds, 1 violated, 2 usage" in text
-    assert all(f" {name} " in text for name in ("check", "prove", "faults", "draw", "rules"))
+    assert all(f" {name} " in text for name in ("check", "prove", "fuzz", "faults", "draw", "rules"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,17 @@ def test_a_mutant_that_is_not_caught_makes_the_proof_vacuous():
     survivor = Obligation("mutant", "INV-01", "decide", "holds", 0.0, expected="violated")
     assert report(survivor).exit_code == 4
     assert "holds (violated expected): mutant of INV-01" in str(report(survivor))
+
+
+def test_a_ctrl_c_ends_after_the_answer_that_is_on_its_way():
+    def press(_: Obligation, number: int) -> None:
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    found = proofs.prove(["INV-01"], watch=press)
+    assert len(found.obligations) == 5
+    assert found.interrupted
+    assert found.exit_code == 3
 
 
 def test_an_interruption_keeps_the_answers(monkeypatch):

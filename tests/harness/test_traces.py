@@ -45,7 +45,7 @@ def report():
     """What two gangs come to that fit alone but not together, if every quorum is met."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checking, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
-        yield gangproof.check(ROOT / "examples" / "two-gangs")
+        return gangproof.check(ROOT / "examples" / "two-gangs")
 
 
 @pytest.mark.usefixtures("without_quorum")
