@@ -16,6 +16,7 @@ from gangproof.properties.scenarios.course import Failure, Following
 from gangproof.properties.scenarios.document import Profile, Scenario
 from gangproof.properties.scenarios.features import ALL_FEATURES, features
 from gangproof.properties.scenarios.run import follow
+from gangproof.properties.settled import SETTLED
 from gangproof.properties.system import Questions
 from gangproof.properties.verdict import Verdict
 
@@ -86,7 +87,7 @@ def check_scenario(
     if missing:
         return ScenarioReport(scenario, profile, Verdict.NOT_SUPPORTED, missing=missing)
     began = time.perf_counter()
-    course = follow(scenario, Following(rules, questions, limits, key))
+    course = follow(scenario, Following(rules, questions, limits, key, SETTLED))
     if course.beyond and not any(f.violation.property.startswith("INV") for f in course.failures):
         verdict = Verdict.NOT_SUPPORTED
     elif course.failures:
