@@ -146,7 +146,8 @@ def _evictions(world: World, rules: Rules) -> Iterator[Step]:
     """Open eviction calls that may end now, well or, if told so, badly (ACT-22)."""
     environment = world.environment
     for entity, running in world.rounds.items():
-        for victim in open_calls(running):
+        for open_call in open_calls(running):
+            victim, asker = open_call
             call = f"delete/{victim}"
             if call in environment.held:
                 continue
@@ -155,8 +156,8 @@ def _evictions(world: World, rules: Rules) -> Iterator[Step]:
                 told = evolve(
                     world, environment=evolve(environment, failing=removed(environment.failing, call))
                 )
-            action = Action("evict" if ok else "evict-fails", (victim, entity))
-            yield action, end_call(rules, told, entity, victim, ok)
+            action = Action("evict" if ok else "evict-fails", (victim, entity, *filter(None, [asker])))
+            yield action, end_call(rules, told, entity, open_call, ok)
 
 
 def _views(world: World) -> Iterator[Step]:

@@ -152,14 +152,18 @@ def _assumed(rules: Rules, world: World, cycle: Cycle, pod: Pod, result: Result)
     """
     _, before = running(world)
     node = result.node or ""
-    seen = before
-    for victim in result.victims:
-        seen = lift(seen, victim, node_of(seen, victim))
-    assumed = rules.assume(rules, seen, pod, node)
+    assumed = rules.assume(rules, rules.displace(before, result.victims), pod, node)
     world, answer = rules.permit(rules, world, assumed.members, pod)
     if answer == "Error":
         return _after(rules, world, cycle, Result(pod.key, error=f"podgroup {pod.group} not found"), before)
     return _after(rules, world, cycle, result, assumed)
+
+
+def displace(snapshot: Snapshot, victims: tuple[str, ...]) -> Snapshot:
+    """The snapshot for the members after one that asks for these victims: they are gone (intended: DEV-15)."""
+    for victim in victims:
+        snapshot = lift(snapshot, victim, node_of(snapshot, victim))
+    return snapshot
 
 
 def node_of(snapshot: Snapshot, pod: str) -> str:
@@ -201,7 +205,8 @@ def undo_all(rules: Rules, cycle: Cycle) -> Snapshot:
         seen = rules.undo(rules, seen, members[kept.pod], kept.node)
         for victim in kept.victims:
             node = node_of(taken, victim)
-            seen = put_back(seen, taken.nodes[node].pods[victim], node)
+            if victim not in seen.nodes[node].pods:
+                seen = put_back(seen, taken.nodes[node].pods[victim], node)
     return seen
 
 

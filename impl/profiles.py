@@ -6,7 +6,7 @@ from gangproof.impl.admission import admission
 from gangproof.impl.api import controllers, terminate
 from gangproof.impl.commit import bind, permit, submit
 from gangproof.impl.condition import condition, store
-from gangproof.impl.cycle import check, place, verdict
+from gangproof.impl.cycle import check, displace, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.members import members, quorum
 from gangproof.impl.preemption.ask import ask, ask_as_group
@@ -37,6 +37,7 @@ INTENDED = Rules(
     ask_as_group=ask_as_group,
     victims=weaker_units,
     spare=spare,
+    displace=displace,
     nominate=nominate,
     evict=evict,
     resume=resume,

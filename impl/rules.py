@@ -123,6 +123,10 @@ class AskAsGroupStep(Protocol):
     def __call__(self, rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]: ...
 
 
+class DisplaceStep(Protocol):
+    def __call__(self, snapshot: Snapshot, victims: tuple[str, ...]) -> Snapshot: ...
+
+
 class EvictStep(Protocol):
     def __call__(self, rules: Rules, world: World, cycle: Cycle) -> World: ...
 
@@ -197,6 +201,7 @@ class Rules:
     ask_as_group: AskAsGroupStep
     victims: VictimsStep
     spare: SpareStep
+    displace: DisplaceStep
     nominate: NominateStep
     evict: EvictStep
     resume: ResumeStep

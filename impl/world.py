@@ -203,13 +203,18 @@ class Binding:
 class Round:
     """A running preemption (SEMANTICS 0.5): its victims with their uids, and the eviction calls still open.
 
-    `askers` wait outside the queue while calls are open; the last call is made when the others have ended
+    `askers` wait outside the queue while calls are open. A call names its victim and the pod that asked for it,
+    "" if the whole group did; of the calls for one asker the last is made when the others have ended
     (PREEMPT-31, PREEMPT-33).
     """
 
     askers: tuple[str, ...]
     victims: tuple[tuple[str, int], ...]
-    calls: tuple[str, ...] = ()
+    calls: tuple[tuple[str, str], ...] = ()
+
+    def called(self, asker: str) -> tuple[str, ...]:
+        """The victims whose calls for this asker are open, in order."""
+        return tuple(victim for victim, who in self.calls if who in ("", asker))
 
 
 @frozen(cache_hash=True)

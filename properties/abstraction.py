@@ -199,7 +199,7 @@ def _rounds(world: World) -> dict[str, Any]:
         for pod, uid in running.victims
         if (stored := world.pods.get(pod)) is not None
         and stored.uid == uid
-        and (pod in running.calls or stored.terminating)
+        and (any(pod == victim for victim, _ in running.calls) or stored.terminating)
     }
     return {"round": set(world.rounds), "victim": victims}
 

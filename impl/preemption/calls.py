@@ -9,24 +9,33 @@ from gangproof.impl.commit import give_up
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Result, Round, World, added
 
-
-def open_calls(running: Round) -> tuple[str, ...]:
-    """The calls of a round that may end now: all but the last at once, then the last."""
-    return running.calls[:-1] if len(running.calls) > 1 else running.calls
+Call = tuple[str, str]
+"""An eviction call: the victim, and the pod that asked for it."""
 
 
-def end_call(rules: Rules, world: World, entity: str, victim: str, ok: bool) -> World:
+def open_calls(running: Round) -> tuple[Call, ...]:
+    """The calls of a round that may end now: for each asker all but the last at once, then the last."""
+    asked: dict[str, list[Call]] = {}
+    for call in running.calls:
+        asked.setdefault(call[1], []).append(call)
+    return tuple(call for calls in asked.values() for call in (calls[:-1] or calls))
+
+
+def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> World:
     """The eviction call ends; a victim that is only promised loses its place instead of its life.
 
-    A victim that is gone counts as done. After a failed call the last victim is spared.
+    A victim that is gone counts as done. After a failed call the last victim of the same asker is spared.
     """
     running = world.rounds[entity]
-    left = tuple(pod for pod in running.calls if pod != victim)
+    victim, asker = call
+    left = tuple(other for other in running.calls if other != call)
     uid = dict(running.victims)[victim]
     if not ok:
-        spared = {victim, *left[-1:]} if len(left) == 1 else {victim}
+        mine = [other for other in left if other[1] == asker]
+        skipped = mine if len(mine) == 1 else []
+        left = tuple(other for other in left if other not in skipped)
+        spared = {victim, *(pod for pod, _ in skipped)} - {pod for pod, _ in left}
         running = evolve(running, victims=tuple(v for v in running.victims if v[0] not in spared))
-        left = tuple(pod for pod in left if pod not in spared)
     world = evolve(world, rounds=world.rounds.put(entity, evolve(running, calls=left)))
     stored = world.pods.get(victim)
     if not ok or stored is None or stored.uid != uid:

@@ -20,7 +20,7 @@ def nominate(world: World, cycle: Cycle) -> World:
     waiting = [pod for pod in cycle.members if pod.key not in world.assumed]
     if cycle.code == "Waiting" and cycle.preemptor in world.rounds:
         for pod in waiting:
-            world = _nominated(world, pod.key, cycle.plan.get(pod.key))
+            world = set_nomination(world, pod.key, cycle.plan.get(pod.key))
         return world
     if cycle.preemptor in world.rounds:
         return world
@@ -30,11 +30,12 @@ def nominate(world: World, cycle: Cycle) -> World:
 def cleared(world: World, pods: Iterable[str]) -> World:
     """The world in which none of the pods is nominated."""
     for pod in pods:
-        world = _nominated(world, pod, None)
+        world = set_nomination(world, pod, None)
     return world
 
 
-def _nominated(world: World, pod: str, node: str | None) -> World:
+def set_nomination(world: World, pod: str, node: str | None) -> World:
+    """The pod nominated to the node, in the API and in memory, or to none; only who still waits can be."""
     stored: Pod | None = world.pods.get(pod)
     if stored is None or stored.node_name is not None or stored.terminating or stored.terminal:
         return evolve(world, nominations=world.nominations.drop(pod))

@@ -13,29 +13,35 @@ from gangproof.impl.world import Cycle, Round, World
 
 
 def evict(rules: Rules, world: World, cycle: Cycle) -> World:
-    """The round of the cycle's entity begins: its victims are named and their eviction calls are open (PREEMPT-31).
+    """The cycle's verdict names victims: their round begins, and their eviction calls are open (PREEMPT-31).
 
     Victims that are going already are named without a call. Without any victim there is no round.
     """
-    named = {pod: asker for pod, asker in cycle.victims if pod in world.pods}
+    named = tuple((pod, asker) for pod, asker in cycle.victims if pod in world.pods)
     if not named:
         return world
-    calls = tuple(pod for pod in named if not world.pods[pod].terminating)
     as_a_whole = cycle.group is not None and world.settings.gates.workload_aware_preemption
-    askers = (pod.key for pod in cycle.members) if as_a_whole else named.values()
+    askers = {pod.key for pod in cycle.members} if as_a_whole else {asker for _, asker in named}
+    before = world.rounds.get(cycle.preemptor) or Round((), ())
+    calls = tuple(
+        (pod, "" if as_a_whole else asker) for pod, asker in named if not world.pods[pod].terminating
+    )
     begun = Round(
-        askers=tuple(sorted(set(askers))),
-        victims=tuple((pod, world.pods[pod].uid) for pod in named),
-        calls=calls,
+        askers=tuple(sorted({*before.askers, *askers})),
+        victims=tuple(dict.fromkeys((*before.victims, *((pod, world.pods[pod].uid) for pod, _ in named)))),
+        calls=tuple(dict.fromkeys((*before.calls, *calls))),
     )
     return evolve(world, rounds=world.rounds.put(cycle.preemptor, begun))
 
 
 def preempting(world: World, pod: Pod) -> bool:
     """Whether the pod is kept out of the queue because its evictions are on their way (PREEMPT-33)."""
-    return any(
-        pod.key in running.askers and _under_way(world, running.calls) for running in world.rounds.values()
-    )
+    return any(_under_way(world, running.called(pod.key)) for running in running_for(world, pod))
+
+
+def running_for(world: World, pod: Pod) -> tuple[Round, ...]:
+    """The rounds in which the pod is one of those that asked."""
+    return tuple(running for running in world.rounds.values() if pod.key in running.askers)
 
 
 def _under_way(world: World, calls: tuple[str, ...]) -> bool:

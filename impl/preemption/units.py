@@ -26,8 +26,13 @@ class Unit:
 
     pods: tuple[tuple[str, str], ...]
     priority: int
-    grouped: bool
+    group: str | None
     started: float
+
+    @property
+    def grouped(self) -> bool:
+        """Whether it counts as a group in the order of importance (PREEMPT-24)."""
+        return self.group is not None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -36,31 +41,39 @@ class Unit:
 
 def weaker_units(world: World, nodes: Table[NodeInfo], preemptor: Pod) -> list[Unit]:
     """The units strictly weaker than the preemptor, its own group's members left out (PREEMPT-20, PREEMPT-21)."""
+    units = units_on(world, nodes, lambda pod: strength(world, pod), lambda pod: goes_whole(world, pod))
     mine, own = strength(world, preemptor), preemptor.group
-    whole: dict[str, list[tuple[Pod, str]]] = {}
+    return [unit for unit in units if unit.priority < mine and (own is None or unit.group != own)]
+
+
+def goes_whole(world: World, pod: Pod) -> bool:
+    """Whether the pod's group is disrupted as a whole (API-37); without the gate nobody's is (API-53)."""
+    group = world.groups.get(pod.group) if pod.group is not None else None
+    aware = world.settings.gates.workload_aware_preemption
+    return aware and group is not None and group.disruption_mode == "PodGroup"
+
+
+def units_on(
+    world: World, nodes: Table[NodeInfo], judged: Callable[[Pod], int], whole: Callable[[Pod], bool]
+) -> list[Unit]:
+    """All pods on the nodes as units, each with the priority by which it is judged; sorted."""
+    groups: dict[str, list[tuple[Pod, str]]] = {}
     units: list[Unit] = []
     for name, info in nodes.items():
         for pod in info.pods.values():
-            if strength(world, pod) >= mine or (own is not None and pod.group == own):
-                continue
-            group = world.groups.get(pod.group) if pod.group is not None else None
-            if group is not None and group.disruption_mode == "PodGroup" and _group_aware(world):
-                whole.setdefault(group.key, []).append((pod, name))
+            if pod.group is not None and whole(pod):
+                groups.setdefault(pod.group, []).append((pod, name))
             else:
-                units.append(_unit(world, [(pod, name)]))
-    units.extend(_unit(world, members) for members in whole.values())
+                units.append(_unit([(pod, name)], judged))
+    units.extend(_unit(members, judged) for members in groups.values())
     return sorted(units, key=lambda unit: unit.pods)
 
 
-def _group_aware(world: World) -> bool:
-    return world.settings.gates.workload_aware_preemption
-
-
-def _unit(world: World, members: Sequence[tuple[Pod, str]]) -> Unit:
+def _unit(members: Sequence[tuple[Pod, str]], judged: Callable[[Pod], int]) -> Unit:
     return Unit(
         pods=tuple(sorted((pod.key, node) for pod, node in members)),
-        priority=strength(world, members[0][0]),
-        grouped=members[0][0].group is not None,
+        priority=judged(members[0][0]),
+        group=members[0][0].group,
         started=min(start(pod) for pod, _ in members),
     )
 

@@ -41,7 +41,7 @@ def unschedulable(world: World, pod: Pod) -> bool:
 
 
 def nominated(world: World, pod: Pod) -> bool:
-    return pod.nominated_node_name is not None or pod.key in world.nominations
+    return pod.nominated_node_name is not None or bool(world.nominations.get(pod.key))
 
 
 STATES: dict[str, Callable[[World, Pod], bool]] = {
