@@ -1,11 +1,17 @@
 """What v1.36.3 does otherwise than promised, a file a topic: each deviation is a change of *intended*."""
 
-from gangproof.impl.deviations import commit, condition, members, queue
+from gangproof.impl.deviations import commit, condition, members, preemption, queue
 from gangproof.impl.deviations.deviation import Deviation
 
 DEVIATIONS: tuple[Deviation, ...] = tuple(
     sorted(
-        (*members.DEVIATIONS, *queue.DEVIATIONS, *commit.DEVIATIONS, *condition.DEVIATIONS),
+        (
+            *members.DEVIATIONS,
+            *queue.DEVIATIONS,
+            *commit.DEVIATIONS,
+            *condition.DEVIATIONS,
+            *preemption.DEVIATIONS,
+        ),
         key=lambda deviation: deviation.id,
     )
 )

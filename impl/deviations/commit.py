@@ -16,6 +16,8 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
     """Members are committed or failed one after the other, each on its own (CYCLE-41 to CYCLE-48, BIND-01)."""
 
     def submit(rules: Rules, world: World, cycle: Cycle) -> World:
+        if cycle.submitted == 0:
+            world = rules.evict(rules, world, cycle)
         pod = cycle.members[cycle.submitted]
         result = own_result(cycle, pod.key)
         node = next((r.node for r in cycle.results if r.pod == pod.key), None)
@@ -25,7 +27,8 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
             world = rules.fail(rules, world, pod, result)
         submitted = cycle.submitted + 1
         stage: Stage = "reporting" if submitted == len(cycle.members) else "submitting"
-        return evolve(world, cycle=evolve(cycle, submitted=submitted, stage=stage))
+        world = evolve(world, cycle=evolve(cycle, submitted=submitted, stage=stage))
+        return rules.nominate(world, cycle) if stage == "reporting" else world
 
     return submit
 
