@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 
 import yaml
 from attrs import define
@@ -25,12 +26,15 @@ def lines(text: Text, wanted: Iterable[Place]) -> Mapping[Place, int]:
     inner = {(number, path[:length]) for number, path in asked for length in range(len(path))}
     known: dict[Place, int] = {}
     counted, line = 0, 1
-    for place, at in _json_places(text, inner) if text.json else _yaml_places(text):
-        if place in known or not (place in asked or place in inner):
-            continue
-        line += text.text.count("\n", counted, at)
-        counted = at
-        known[place] = line
+    places = _json_places(text, inner) if text.json else _yaml_places(text)
+    # What could be read before the text breaks off is known, and nobody asks for more.
+    with suppress(yaml.YAMLError, UnicodeEncodeError):
+        for place, at in places:
+            if place in known or not (place in asked or place in inner):
+                continue
+            line += text.text.count("\n", counted, at)
+            counted = at
+            known[place] = line
     answer: dict[Place, int] = {}
     for number, path in asked:
         prefixes = ((number, path[:length]) for length in range(len(path), -1, -1))

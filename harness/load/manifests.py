@@ -117,8 +117,8 @@ def _load(texts: list[tuple[str, str]], report: Report, namespace: str) -> Loade
         item = _placed(item, namespace)
         count += 1
         if count > MOST_OBJECTS:
-            report.error(item, (), f"more than {MOST_OBJECTS} objects", f"at most {MOST_OBJECTS}")
-            break
+            found = f"more than {MOST_OBJECTS} objects"
+            raise item.document.text.error(0, found, f"at most {MOST_OBJECTS}")
         entry = _entry(item, report, omissions)
         if entry is None:
             continue

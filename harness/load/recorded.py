@@ -1,0 +1,275 @@
+"""Recorded runs of a real scheduler: one JSON object a run, with all that was done and all that was seen.
+
+A run holds whole Kubernetes objects, created in a cluster without admission: a field whose gate is off is
+dropped, everything else is taken as it stands. What the model does not have makes a run unsupported, by name;
+what cannot be a run is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from attrs import define, evolve, field
+
+from gangproof.errors import InputError
+from gangproof.impl.gates import NAMES, FeatureGates, Object, keep_enabled
+from gangproof.impl.objects import Node, Pod, PodGroup
+from gangproof.impl.objects.checks import entries_of, fields_of
+from gangproof.impl.objects.validation import Path, violations
+from gangproof.impl.table import Table
+from gangproof.impl.world import Settings
+from gangproof.load.decode import DECODERS
+from gangproof.load.fields import SHAPES
+from gangproof.load.files import read
+from gangproof.load.recorded_fields import EVENTS, RUN, STEPS
+from gangproof.load.recorded_log import event, key_of, look
+from gangproof.load.report import Item, Report
+from gangproof.load.schema import Misfit, is_mapping, walk
+from gangproof.load.text import Document, documents
+from gangproof.properties.conformance.events import Logged
+from gangproof.properties.conformance.recording import (
+    Advance,
+    Cycles,
+    Reap,
+    Recording,
+    Remove,
+    Settle,
+    Step,
+)
+from gangproof.properties.scenarios.document import Create, Delete
+from gangproof.properties.scenarios.records import Kind, Ref
+
+Data = Mapping[str, Any]
+START = 946_684_800
+"""The recorder's clock begins with the year 2000; the n-th pod starts n seconds later, once it is bound."""
+IDLE = 25
+PODS_ON_A_NODE = 110
+CLAIMS = ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
+REFERENCES: Mapping[str, Kind] = {"Pod": "pod", "PodGroup": "podGroup", "Node": "node", "Workload": "workload"}
+MISSING_GATES = ("TopologyAwareWorkloadScheduling", "DRAWorkloadResourceClaims", "WorkloadWithJob")
+MISSING_OPTIONS: Mapping[str, str] = {
+    "eager": "cycles side by side",
+    "watchDelay": "late views",
+    "callDelay": "slow calls",
+}
+
+
+def load_recorded(path: str | FilePath) -> tuple[Recording, ...]:
+    """The runs in a file, or in standard input (`-`). Raises InputError if one cannot be read."""
+    name, text = read(path)
+    return load_recorded_text(text, name)
+
+
+def load_recorded_text(text: str, name: str = "<text>") -> tuple[Recording, ...]:
+    """The runs in a text. Raises InputError if one cannot be read."""
+    report = Report()
+    found: list[Recording] = []
+    try:
+        for document in documents(name, text):
+            run = _run(document, report)
+            if run is not None:
+                found.append(run.recording())
+    except InputError as error:
+        report.broken.append(error)
+    report.check()
+    return tuple(found)
+
+
+def _run(document: Document, report: Report) -> _Run | None:
+    """The run in the document, None if it has not the shape of one."""
+    data = document.data
+    scenario = fields_of(data.get("scenario")) if is_mapping(data) else {}
+    item = Item(document, (), f"run {scenario.get('name') or document.number + 1}", data)
+    before = report.error_count
+
+    def tell(misfit: Misfit) -> None:
+        without_conditions = len(misfit.path) == 5 and misfit.path[-2] == "podGroups"
+        if not (without_conditions and misfit.found == "nothing"):
+            report.error(item, misfit.path, misfit.found, misfit.expected, misfit.hint)
+
+    walk(RUN, data, tell)
+    if report.error_count == before:
+        for path in (("scenario", "name"), ("scenario", "steps"), ("result",)):
+            if _at(data, path) is None:
+                report.error(item, path, "nothing", f"the {path[-1]} of a recorded run")
+    if report.error_count > before:
+        return None
+    run = _Run(scenario, fields_of(data["result"]), item, report)
+    run.read()
+    return run if report.error_count == before else None
+
+
+def _at(data: Data, path: tuple[str, ...]) -> Any:
+    for name in path:
+        data = fields_of(data).get(name)  # pyright: ignore[reportAssignmentType] (only the last value is no mapping)
+    return data
+
+
+@define
+class _Run:
+    """A run that is being read: what it needs and the model lacks is gathered on the way."""
+
+    scenario: Data
+    result: Data
+    item: Item
+    report: Report
+    needs: dict[str, None] = field(factory=dict[str, None])
+    pods: dict[str, int] = field(factory=dict[str, int])
+    steps: list[Step] = field(factory=list[Step])
+    log: list[Logged] = field(factory=list[Logged])
+
+    def need(self, feature: str) -> None:
+        self.needs[feature] = None
+
+    def read(self) -> None:
+        """Read all of it; errors go to the report."""
+        for option, feature in MISSING_OPTIONS.items():
+            if self.scenario.get(option):
+                self.need(feature)
+        for gate, on in fields_of(self.scenario.get("gates")).items():
+            if on and gate in MISSING_GATES:
+                self.need(gate)
+            elif gate not in NAMES:
+                self.need(f"gate {gate}")
+        if self.result.get("error"):
+            self.need("a recorder without an error")
+        looks = iter(entries_of(self.result.get("snapshots")))
+        for place, step in enumerate(entries_of(self.scenario.get("steps"))):
+            self.steps.extend(self.step(step, looks, ("scenario", "steps", place)))
+        for place, entry in enumerate(entries_of(self.result.get("log"))):
+            self.entry(entry, ("result", "log", place))
+
+    def recording(self) -> Recording:
+        score = self.scenario.get("score")
+        return Recording(
+            name=self.scenario["name"],
+            settings=Settings(
+                gates=self.gates,
+                node_scores=Table(fields_of(self.scenario.get("nodeScores"))) if score == "fixed" else None,
+                rank=score not in ("default", "fixed"),
+                backoff=not self.scenario.get("noBackoff"),
+            ),
+            steps=tuple(self.steps),
+            log=tuple(self.log),
+            cycles=self.result.get("cycles") or 0,
+            pinned=self.scenario.get("order") != "real",
+            inner=bool(self.scenario.get("trace")),
+            needs=tuple(sorted(self.needs)),
+        )
+
+    @property
+    def gates(self) -> FeatureGates:
+        on = fields_of(self.scenario.get("gates"))
+        return FeatureGates().switched({gate: on[gate] for gate in on if gate in NAMES})
+
+    def step(self, step: Data, looks: Iterator[Data], path: Path) -> Iterator[Step]:
+        """The steps that one entry stands for, in the order in which the recorder goes through its fields."""
+        for name, feature in STEPS.items():
+            if feature and step.get(name):
+                self.need(feature)
+        if step.get("create"):
+            objects = [self.created(data, (*path, "create", n)) for n, data in enumerate(step["create"])]
+            yield Create(tuple(value for value in objects if value is not None))
+        if step.get("delete"):
+            yield Delete(tuple(self.references(step["delete"], (*path, "delete"))))
+        if step.get("settle"):
+            yield Settle(fields_of(step["settle"]).get("idle") or IDLE if is_mapping(step["settle"]) else IDLE)
+        if step.get("cycles"):
+            yield Cycles(step["cycles"])
+        if step.get("advance"):
+            yield Advance(step["advance"])
+        if step.get("kill"):
+            if any(name.startswith("@") for name in step["kill"]):
+                self.need("removal of whichever pod is terminating")
+            yield Remove(tuple(map(key_of, step["kill"])))
+        if step.get("reap"):
+            yield Reap()
+        if step.get("snapshot"):
+            seen = next(looks, None)
+            if seen is None:
+                self.report.error(self.item, (*path, "snapshot"), "no result", "a snapshot in the result")
+            else:
+                yield look(seen)
+
+    def references(self, names: list[str], path: Path) -> Iterator[Ref]:
+        for place, name in enumerate(names):
+            kind, _, key = name.partition("/")
+            if kind in CLAIMS:
+                self.need("claims")
+            elif kind not in REFERENCES or key.count("/") != 1:
+                expected = f"{', '.join(REFERENCES)}, a slash, namespace/name"
+                self.report.error(self.item, (*path, place), repr(name), expected)
+            else:
+                yield Ref(REFERENCES[kind], key.removeprefix("/"))
+
+    def created(self, data: Data, path: Path) -> Object | None:
+        """The object as the recorder's cluster stores it, None if it is none of the model's."""
+        kind = data.get("kind")
+        if kind in CLAIMS:
+            self.need("claims")
+        elif kind not in SHAPES or kind not in DECODERS:
+            self.need(f"kind {kind}")
+        elif self.readable(kind, data, path):
+            return self.stored(keep_enabled(DECODERS[kind](data), self.gates), data)
+        return None
+
+    def readable(self, kind: str, data: Data, path: Path) -> bool:
+        before = self.report.error_count
+
+        def tell(misfit: Misfit) -> None:
+            if misfit.expected:
+                self.report.error(self.item, (*path, *misfit.path), misfit.found, misfit.expected, misfit.hint)
+            else:
+                self.need(misfit.found)
+
+        walk(SHAPES[kind], data, tell)
+        if self.report.error_count > before:
+            return False
+        wrong = next(iter(violations(kind, data)), None)
+        if wrong is not None:
+            self.need(f"an object that the API refuses ({wrong.rule})")
+        return wrong is None
+
+    def stored(self, value: Object, data: Data) -> Object:
+        metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
+        if (metadata.get("namespace") or "default") != "default":
+            self.need("several namespaces")
+        if spec.get("priorityClassName"):
+            self.need("priority classes")
+        if spec.get("resourceClaims"):
+            self.need("claims")
+        match value:
+            case Pod():
+                if value.key in self.pods:
+                    self.need("a pod that is made again")
+                number = self.pods.setdefault(value.key, len(self.pods))
+                grace = spec.get("terminationGracePeriodSeconds") or int(bool(self.scenario.get("graceful")))
+                return evolve(
+                    value,
+                    termination_grace_period_seconds=grace,
+                    start_time=START + number if value.start_time is None else value.start_time,
+                    phase="Running" if value.node_name and value.phase == "Pending" else value.phase,
+                )
+            case PodGroup():
+                return evolve(value, finalizers=tuple(entries_of(metadata.get("finalizers"))))
+            case Node() if "pods" not in value.allocatable:
+                return evolve(value, allocatable=value.allocatable.put("pods", PODS_ON_A_NODE))
+            case _:
+                return value
+
+    def entry(self, entry: Data, path: Path) -> None:
+        name = entry.get("ev") or ""
+        if name not in EVENTS:
+            self.need(f"event {name}")
+            return
+        if EVENTS[name]:
+            self.need(EVENTS[name])
+        seen = event(entry)
+        if seen is None:
+            self.report.error(self.item, path, f"{name} of {entry.get('obj')!r}", "an event that can be read")
+        else:
+            self.log.append(Logged(seen, entry.get("cycle") or 0, entry.get("t") or 0))
+
+

@@ -1,0 +1,141 @@
+"""The fields of a recorded run, and which of its steps and events the model does not follow yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangproof.load.schema import (
+    BOOLEAN,
+    IGNORED,
+    INTEGER,
+    STRING,
+    STRINGS,
+    Either,
+    Fields,
+    ListOf,
+    MapOf,
+    Scalar,
+)
+
+STEPS: Mapping[str, str] = {
+    "create": "",
+    "delete": "",
+    "settle": "",
+    "cycles": "",
+    "advance": "",
+    "kill": "",
+    "reap": "",
+    "snapshot": "",
+    "update": "updates",
+    "attempt": "single attempts",
+    "during": "single attempts",
+    "hold": "calls held open",
+    "release": "calls held open",
+    "fail": "calls that fail",
+    "finish": "pods that end",
+    "restart": "restart of the scheduler",
+}
+"""Each step, and the feature that the follower lacks for it, empty if it has all."""
+EVENTS: Mapping[str, str] = {
+    "bind": "",
+    "nominate": "",
+    "groupCondition": "",
+    "podCondition": "",
+    "delete": "",
+    "pop": "",
+    "try": "",
+    "fail": "",
+    "preempted": "preemption",
+}
+"""Each event, and the feature that the model lacks for it, empty if it has all."""
+
+NUMBER = Scalar("quantity", (int, float))
+OBJECTS = ListOf(MapOf(IGNORED))
+STEP = Fields(
+    {
+        "create": OBJECTS,
+        "update": OBJECTS,
+        "delete": STRINGS,
+        "settle": Either({bool: BOOLEAN, dict: Fields({"idle": INTEGER})}, "true or a mapping with idle"),
+        "cycles": INTEGER,
+        "advance": NUMBER,
+        "kill": STRINGS,
+        "finish": STRINGS,
+        "hold": STRINGS,
+        "release": STRINGS,
+        "fail": STRINGS,
+        "during": ListOf(IGNORED),
+        "attempt": BOOLEAN,
+        "restart": BOOLEAN,
+        "reap": BOOLEAN,
+        "snapshot": BOOLEAN,
+    }
+)
+SCENARIO = Fields(
+    {
+        "name": STRING,
+        "gates": MapOf(BOOLEAN),
+        "steps": ListOf(STEP),
+        "score": STRING,
+        "nodeScores": MapOf(INTEGER),
+        "order": STRING,
+        "graceful": BOOLEAN,
+        "eager": BOOLEAN,
+        "trace": BOOLEAN,
+        "noBackoff": BOOLEAN,
+        "watchDelay": INTEGER,
+        "callDelay": INTEGER,
+        **dict.fromkeys(("seed", "hotLimit", "noKubelet", "atomic", "parallelism"), IGNORED),
+    }
+)
+POD = Fields(
+    {
+        "node": STRING,
+        "nominated": STRING,
+        "cond": STRING,
+        "message": STRING,
+        "deleting": BOOLEAN,
+        "queue": STRING,
+        "plugins": STRINGS,
+        "attempts": INTEGER,
+    }
+)
+CONDITION = Fields(
+    {
+        "type": STRING,
+        "status": STRING,
+        "reason": STRING,
+        "message": STRING,
+        "lastTransitionTime": IGNORED,
+        "observedGeneration": IGNORED,
+    }
+)
+SNAPSHOT = Fields(
+    {
+        "t": NUMBER,
+        "cycles": INTEGER,
+        "pods": MapOf(POD),
+        "podGroups": MapOf(ListOf(CONDITION)),
+        "claims": IGNORED,
+    }
+)
+EVENT = Fields({"t": NUMBER, "cycle": INTEGER, "ev": STRING, "obj": STRING, "node": STRING, "msg": STRING})
+RUN = Fields(
+    {
+        "kind": IGNORED,
+        "stable": IGNORED,
+        "scenario": SCENARIO,
+        "result": Fields(
+            {
+                "name": STRING,
+                "error": STRING,
+                "snapshots": ListOf(SNAPSHOT),
+                "log": ListOf(EVENT),
+                "cycles": INTEGER,
+                "hotLoop": IGNORED,
+                "errors": IGNORED,
+            }
+        ),
+    }
+)
+"""One run: what was done, and what came of it."""
