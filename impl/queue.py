@@ -111,7 +111,10 @@ def wake(rules: Rules, world: World, event: Event) -> World:
             if plugins:
                 entry = evolve(entry, place="gated", plugins=tuple(sorted({*entry.plugins, *plugins})))
             else:
-                entry = evolve(entry, place="backoff" if entry.cooling else "active", plugins=())
+                cools = entry.cooling
+                entry = evolve(
+                    entry, place="backoff" if cools else "active", plugins=entry.plugins if cools else ()
+                )
                 if entry.place == "active" and pod.group is not None:
                     woken.append(pod.group)
                 if entry.place == "active" and not entry.tried:

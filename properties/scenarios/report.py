@@ -82,12 +82,16 @@ def check_scenario(
     limits: Limits,
     key: Callable[[World], Hashable] = itself,
 ) -> ScenarioReport:
-    """Follow the scenario in the profile whose rules are given, and judge it."""
+    """Follow the scenario in the profile whose rules are given, and judge it.
+
+    Only *intended* is asked to keep its promises of liveness; v1.36.3 is known to break some.
+    """
     missing = tuple(sorted(features(scenario) & MISSING))
     if missing:
         return ScenarioReport(scenario, profile, Verdict.NOT_SUPPORTED, missing=missing)
     began = time.perf_counter()
-    course = follow(scenario, Following(rules, questions, limits, key, SETTLED))
+    settled = SETTLED if profile == "intended" else ()
+    course = follow(scenario, Following(rules, questions, limits, key, settled))
     if course.beyond and not any(f.violation.property.startswith("INV") for f in course.failures):
         verdict = Verdict.NOT_SUPPORTED
     elif course.failures:
