@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ROOMS  := spec impl properties counterexamples harness
 JOBS   ?= 2
+OUT    ?= out
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test campaign bench lint lock clean FORCE
@@ -30,7 +31,7 @@ $(VENV)/installed: $(VENV)/files
 
 demo: install ## the main job on real manifests; then a mistake, caught and drawn
 	$(BIN)/gangproof check examples/training/*.yaml --profile intended
-	$(BIN)/gangproof faults F-01 --draw out
+	$(BIN)/gangproof faults F-01 --draw $(OUT)
 
 test: install ## every test that fits into ten minutes
 	$(BIN)/pytest -n $(JOBS)
