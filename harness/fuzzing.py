@@ -16,7 +16,7 @@ from gangproof.checking import PROFILES, Watch, not_supported, unwatched
 from gangproof.properties.campaign import spawn_seeds
 from gangproof.properties.judges import questions
 from gangproof.properties.stateful import Fuzzed, fuzz
-from gangproof.properties.traces import Meta, make_trace
+from gangproof.properties.traces import Meta, run_trace
 from gangproof.properties.verdict import Verdict
 from gangproof.report import Finding
 
@@ -113,5 +113,5 @@ def _finding(last: Fuzzed, profile: str, seed: int) -> Finding | None:
     if last.violation is None or last.path is None:
         return None
     meta = Meta(profile, "", "Hypothesis", (("seed", str(seed)),))
-    trace = make_trace(last.violation, last.path, meta)
+    trace = run_trace(last.violation, last.path, PROFILES[profile], questions(), meta, seconds=60)
     return Finding(last.violation.property, last.violation.message, trace=trace)

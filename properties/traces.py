@@ -27,6 +27,7 @@ from gangproof.properties.explore import Counterexample, Limits
 from gangproof.properties.frames import events, frame, numbers_that_decide, resources_of
 from gangproof.properties.machine import Machine
 from gangproof.properties.promises import clause, involved, promise
+from gangproof.properties.retake import Retaken, first_violation, retake, steps_of
 from gangproof.properties.scenarios.course import Failure, Following
 from gangproof.properties.scenarios.document import Create, Expect, Possible, Scenario, Settle, Step
 from gangproof.properties.scenarios.replay import scenarios_of
@@ -257,6 +258,39 @@ def scenario_trace(
     small = evolve(whole, title=failure.violation.message, steps=steps)
     text = _replaying([small], rules, narrowed, wanted, deadline)
     return make_trace(failures[steps].violation, failures[steps].path, meta, scenario=text)
+
+
+def run_trace(
+    violation: Violation,
+    path: Path[World, Action],
+    rules: Rules,
+    asked: Questions[World, Action],
+    meta: Meta,
+    *,
+    seconds: float | None = None,
+) -> Trace:
+    """The counterexample of one run, such as a fuzzer's, with as few steps as still break the property."""
+    wanted = violation.property
+    narrowed, deadline = only(asked, wanted), _deadline(seconds)
+    steps = steps_of(path)
+    found = {steps: (violation, path)}
+
+    def still_fails(parts: Sequence[Retaken]) -> bool:
+        key = tuple(parts)
+        if key in found:
+            return True
+        run = None if time.monotonic() > deadline else retake(path.initial, parts, rules)
+        broken = None if run is None else first_violation(run, narrowed)
+        if broken is not None:
+            found[key] = broken
+        return broken is not None
+
+    violation, path = found[minimise(steps, still_fails, budget=MOST_QUESTIONS).parts]
+    said = promise(wanted)
+    title = said.name if said is not None else violation.message
+    candidates = scenarios_of(path, path.initial.settings, f"breaks-{wanted.lower()}", title)
+    scenario = _replaying(candidates, rules, narrowed, wanted, deadline)
+    return make_trace(violation, path, meta, scenario=scenario)
 
 
 def _parts(scenario: Scenario) -> Iterator[Step]:

@@ -27,6 +27,7 @@ from gangproof.properties.scenarios.document import (
     SchedulerOptions,
     Settle,
     Step,
+    Update,
 )
 from gangproof.properties.scenarios.records import Kind, Ref
 from gangproof.properties.system import Path
@@ -111,15 +112,21 @@ def _in_full(path: Path[World, Action]) -> Iterator[Step]:
     yield from _existing(path.initial)
     yield from (Hold((Call("bind", pod),)) for pod in sorted({p for w in path.states for p in w.pods}))
     before = path.initial
+    meanwhile: list[Create | Delete | Update] | None = None
     for action, after in path.steps:
         request = _request(action, before, after)
-        if request is not None:
+        if meanwhile is not None and isinstance(request, Create | Delete):
+            meanwhile.append(request)
+        elif request is not None:
             yield request
         match action.name:
-            case "cycle":
+            case "pop":
+                meanwhile = []
+            case "cycle" | "submit":
                 kind: Kind = "podGroup" if action.args[0] in before.groups else "pod"
                 result = RESULTS.get(action.args[1], "unschedulable")
-                yield Attempt(Ref(kind, action.args[0]), result)
+                yield Attempt(Ref(kind, action.args[0]), result, tuple(meanwhile or ()))
+                meanwhile = None
             case "bind" | "bind-fails":
                 yield Release((Call("bind", action.args[0]),))
             case _:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import gangproof
 from gangproof import checking, fuzzing
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, profile
@@ -83,8 +84,13 @@ def test_json(gangproof_command, one_batch_of):
     assert (report["verdict"], report["seed"], report["runs"], report["finding"]) == ("holds", 5, 20, None)
 
 
-def test_the_same_seed_tries_the_same(monkeypatch):
+def test_the_same_seed_finds_the_same_and_a_scenario_shows_it(monkeypatch):
     monkeypatch.setattr(fuzzing, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
+    monkeypatch.setattr(checking, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
     one, two = (fuzzing.run_for(60, seed=3) for _ in range(2))
-    assert one.finding is not None
     assert one == two
+    assert one.finding is not None
+    trace = one.finding.trace
+    assert trace is not None
+    assert trace.scenario is not None
+    assert one.finding.property in {f.property for f in gangproof.check_text(trace.scenario).findings}
