@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from gangproof.impl.gates import FeatureGates, Object
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
 from gangproof.impl.objects.checks import fields_of, shown
+from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.objects.policy import deciding_class
 from gangproof.impl.objects.validation import HIGHEST_USER_PRIORITY
 from gangproof.load.decode import is_stored
@@ -32,7 +33,7 @@ class Entry:
 
 
 def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Object]:
-    """The values as they are once admitted (ADM-10, ADM-11, ADM-14, ADM-15); errors go to the report."""
+    """The values as they are once admitted (ADM-10, ADM-11, ADM-14, ADM-15, GC-01); errors go to the report."""
     known: Mapping[tuple[str, str], Object] = {(e.kind, e.value.key): e.value for e in entries}
     classes = [entry.value for entry in entries if isinstance(entry.value, PriorityClass)]
     admitted: list[Object] = []
@@ -40,6 +41,7 @@ def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Obj
         value = entry.value
         if isinstance(value, PodGroup):
             _check_template(entry, value, known, report)
+            value = value if entry.stored else protected(value)
             if not entry.stored and gates.workload_aware_preemption:
                 value = _with_priority(entry, value, classes, report)
         elif isinstance(value, Pod):
@@ -50,6 +52,13 @@ def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Obj
             _check_room(entry, value, report)
         admitted.append(value)
     return admitted
+
+
+def protected(group: PodGroup) -> PodGroup:
+    """The group with the finalizer that every new one gets (GC-01)."""
+    if PROTECTION_FINALIZER in group.finalizers:
+        return group
+    return evolve(group, finalizers=(*group.finalizers, PROTECTION_FINALIZER))
 
 
 def _check_template(

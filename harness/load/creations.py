@@ -19,6 +19,7 @@ from gangproof.impl.objects.policy import deciding_class
 from gangproof.impl.objects.validation import Path, violations
 from gangproof.impl.table import Table
 from gangproof.load import shorthand
+from gangproof.load.admission import protected
 from gangproof.load.decode import DECODERS
 from gangproof.load.fields import SHAPES, VERSIONS
 from gangproof.load.names import UnreadableError, expand
@@ -86,7 +87,8 @@ class Creations:
         for misfit in misfits:
             wanted = misfit.expected or "what is modelled"
             raise UnreadableError((*path, "manifest", *misfit.path), misfit.found, wanted, misfit.hint)
-        return self._value(plural, written, path, {})
+        value = self._value(plural, written, path, {})
+        return protected(value) if isinstance(value, PodGroup) else value
 
     def _value(self, plural: str, written: Data, path: Path, data: Data) -> Object | Refused:
         kind = MANIFEST_KINDS[plural]

@@ -22,7 +22,6 @@ from gangproof.impl.objects import (
     Workload,
 )
 from gangproof.impl.objects.checks import entries_of, fields_of
-from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.objects.quantity import base_units
 from gangproof.impl.table import Table
 from gangproof.load.decode_pod import decode_claims, decode_pod
@@ -62,9 +61,6 @@ _REASONS = ("Scheduled", "Unschedulable", "SchedulerError")
 def _decode_group(data: Data) -> PodGroup:
     metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
     reference = fields_of(fields_of(spec.get("podGroupTemplateRef")).get("workload"))
-    finalizers = tuple(entries_of(metadata.get("finalizers")))
-    if not is_stored(data) and PROTECTION_FINALIZER not in finalizers:
-        finalizers = (*finalizers, PROTECTION_FINALIZER)
     return PodGroup(
         namespace=metadata.get("namespace") or "default",
         name=metadata["name"],
@@ -77,7 +73,7 @@ def _decode_group(data: Data) -> PodGroup:
         resource_claims=decode_claims(spec.get("resourceClaims")),
         workload_name=reference.get("workloadName"),
         pod_group_template_name=reference.get("podGroupTemplateName"),
-        finalizers=finalizers,
+        finalizers=tuple(entries_of(metadata.get("finalizers"))),
         terminating=metadata.get("deletionTimestamp") is not None,
         condition=_condition(fields_of(data.get("status"))) if is_stored(data) else None,
     )
