@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 from gangproof.impl.api import create, delete, kind_of
 from gangproof.impl.commit import bindable
 from gangproof.impl.condition import report
-from gangproof.impl.cycle import begin, try_member
+from gangproof.impl.cycle import advance, begin
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.preemption.calls import end_call, open_calls
@@ -70,11 +70,18 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
         return
     match cycle.stage:
         case "popped":
-            yield Action("snapshot", (cycle.entity,)), begin(rules, world)
+            begun = begin(rules, world)
+            for seen in begun:
+                found = _domains(seen.cycle) if len(begun) > 1 else ()
+                yield Action("snapshot", (cycle.entity, *found)), seen
         case "placing":
             pod = cycle.members[len(cycle.results)].key
-            for tried in try_member(rules, world):
+            for tried in advance(rules, world):
                 yield Action("place", (pod, *_where(tried.cycle))), tried
+        case "weighing":
+            domain = cycle.domain.value if cycle.domain else ""
+            for weighed in advance(rules, world):
+                yield Action("weigh", (cycle.entity, domain, *_favoured(weighed.cycle))), weighed
         case "submitting":
             after = remember(world, rules.submit(rules, world, cycle))
             code = after.cycle.code if after.cycle else None
@@ -91,6 +98,20 @@ def _where(cycle: Cycle | None) -> Iterator[str]:
         yield from (f"for {victim}" for victim in result.victims)
         if not result.victims and cycle.stage == "submitting":
             yield from (f"for {victim}" for victim, _ in cycle.victims)
+
+
+def _domains(cycle: Cycle | None) -> Iterator[str]:
+    """The domains that there are to try, or the error instead."""
+    if cycle is not None:
+        yield from (domain.value for domain in cycle.domains or ())
+        yield from (cycle.message,) if cycle.code == "Error" else ()
+
+
+def _favoured(cycle: Cycle | None) -> Iterator[str]:
+    """The domains that may still win, or the one that won or is reported."""
+    if cycle is not None and cycle.domains:
+        numbers = [visit.domain for visit in cycle.ahead] or [cycle.visited]
+        yield from (cycle.domains[number].value for number in sorted(numbers))
 
 
 def _whole_cycles(world: World, rules: Rules) -> Iterator[Step]:
@@ -114,12 +135,18 @@ def _finish_cycle(rules: Rules, world: World, begun: tuple[Step, ...]) -> Iterat
 
 
 def _told(via: tuple[Step, ...]) -> Iterator[str]:
-    """The verdict of a whole cycle, "skipped" if it had none, and where each member went."""
+    """The verdict of a whole cycle, "skipped" if it had none, and where each member went in the end."""
     actions = [action for action, _ in via]
     yield next((action.args[1] for action in actions if action.name == "submit"), "skipped")
-    for action in actions:
-        if action.name == "place":
-            yield " ".join((f"{action.args[0]}→{action.args[1]}", *action.args[2:]))
+    cycles = [world.cycle for _, world in via if world.cycle and world.cycle.stage == "submitting"]
+    results = cycles[0].results if cycles else ()
+    decided = {result.pod: result.node or "nowhere" for result in results}
+    places = [action for action in actions if action.name == "place"]
+    yield from dict.fromkeys(
+        " ".join((f"{action.args[0]}→{action.args[1]}", *action.args[2:]))
+        for action in places
+        if decided.get(action.args[0]) == action.args[1]
+    )
 
 
 def _calls(world: World, rules: Rules) -> Iterator[Step]:

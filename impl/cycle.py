@@ -11,7 +11,8 @@ from gangproof.impl.filters import Prepared, Rejection, candidates, prepare, rec
 from gangproof.impl.limits import EARLY_STOP, note
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
-from gangproof.impl.rules import Placement, Rules
+from gangproof.impl.placement import NO_DOMAIN, ahead, visit, winners, within
+from gangproof.impl.rules import Candidates, Placement, Rules
 from gangproof.impl.scores import best
 from gangproof.impl.snapshot import lift, put_back, with_pod
 from gangproof.impl.strength import strength
@@ -49,17 +50,33 @@ def _going(world: World, pod: Pod) -> bool:
     return pod.terminating or (stored is not None and stored.uid == pod.uid and stored.terminating)
 
 
-def begin(rules: Rules, world: World) -> World:
-    """Check the members and take the snapshot (CYCLE-05 to CYCLE-09)."""
+def begin(rules: Rules, world: World) -> tuple[World, ...]:
+    """Check the members, take the snapshot, and find the candidate domains (CYCLE-05 to CYCLE-09, PLACE-01).
+
+    One world for each answer about the domains.
+    """
     if world.cycle is None:
         raise ValueError("no cycle is running")
     cycle = rules.check(world, world.cycle)
     if not cycle.members:
-        return evolve(world, cycle=None)
-    if cycle.stage == "popped":
-        taken = rules.snapshot(world, cycle)
-        cycle = evolve(cycle, stage="placing", taken=taken, snapshot=taken)
-    return evolve(world, cycle=cycle)
+        return (evolve(world, cycle=None),)
+    if cycle.stage != "popped":
+        return (evolve(world, cycle=cycle),)
+    taken = rules.snapshot(world, cycle)
+    cycle = evolve(cycle, stage="placing", taken=taken, snapshot=taken)
+    return tuple(
+        after for found in rules.domains(world, cycle) for after in _begun(rules, world, cycle, found)
+    )
+
+
+def _begun(rules: Rules, world: World, cycle: Cycle, found: Candidates) -> tuple[World, ...]:
+    if found.error:
+        failed = evolve(cycle, stage="submitting", code="Error", message=found.error)
+        return (evolve(world, cycle=failed),)
+    cycle = evolve(cycle, domains=found.domains)
+    if found.domains == ():
+        return _decided(rules, world, evolve(cycle, code="Unschedulable"))
+    return (evolve(world, cycle=cycle),)
 
 
 def running(world: World) -> tuple[Cycle, Snapshot]:
@@ -71,13 +88,16 @@ def running(world: World) -> tuple[Cycle, Snapshot]:
 
 
 def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
-    """The nodes where the member may go, best score first decided, ties open (CYCLE-11 to CYCLE-16)."""
+    """The nodes where the member may go, best score first decided, ties open (CYCLE-11 to CYCLE-16).
+
+    Within a domain only its nodes are candidates, while the plugins that list all nodes list all (PLACE-10).
+    """
     snapshot = cycle.snapshot
     assert snapshot is not None
     if not snapshot.nodes:
         return Placement()
     prepared = prepare(pod, snapshot)
-    nodes = candidates(prepared, snapshot.nodes)
+    nodes = candidates(prepared, within(cycle, snapshot.nodes))
     preferred = pod.nominated_node_name
     if preferred is not None and preferred in nodes and refusal(world, prepared, nodes[preferred]) is None:
         return Placement((preferred,))
@@ -115,6 +135,12 @@ def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | Non
         if refused is not None:
             return refused
     return rejection(prepared, info)
+
+
+def advance(rules: Rules, world: World) -> tuple[World, ...]:
+    """The next step on the way to the verdict: of the next member, or of the domain just tried (ACT-14)."""
+    cycle, _ = running(world)
+    return try_member(rules, world) if cycle.stage == "placing" else weigh(rules, world)
 
 
 def try_member(rules: Rules, world: World) -> tuple[World, ...]:
@@ -179,9 +205,44 @@ def _after(rules: Rules, world: World, cycle: Cycle, result: Result, seen: Snaps
     cycle = evolve(cycle, results=(*cycle.results, result), snapshot=seen)
     if len(cycle.results) < len(cycle.members) and not result.error:
         return (evolve(world, cycle=cycle),)
+    if cycle.domains and not result.error:
+        return (evolve(world, cycle=evolve(cycle, stage="weighing")),)
     code = rules.verdict(rules, world, cycle)
-    decided = evolve(cycle, stage="submitting", code=code, snapshot=undo_all(rules, cycle))
-    decided = evolve(decided, message=explain(world, decided, code))
+    return _decided(rules, world, evolve(cycle, code=code, snapshot=undo_all(rules, cycle)))
+
+
+def weigh(rules: Rules, world: World) -> tuple[World, ...]:
+    """The domain just tried is held against those before; the next one is due, or the verdict (PLACE-10 to 22).
+
+    One world for each choice among domains that weigh the same.
+    """
+    cycle, _ = running(world)
+    code = rules.verdict(rules, world, cycle)
+    seen, number = undo_all(rules, cycle), cycle.visited + 1
+    after: list[World] = []
+    for left in ahead(cycle.ahead, visit(cycle, code), world.settings.rank):
+        if number < len(cycle.domains or ()):
+            following = evolve(cycle, stage="placing", snapshot=seen, results=(), visited=number, ahead=left)
+            after.append(evolve(world, cycle=following))
+            continue
+        for winner in winners(left):
+            chosen = evolve(
+                cycle,
+                snapshot=seen,
+                results=winner.results,
+                code=winner.code,
+                visited=winner.domain,
+                ahead=(),
+            )
+            after.extend(_decided(rules, world, chosen))
+    return tuple(dict.fromkeys(after))
+
+
+def _decided(rules: Rules, world: World, cycle: Cycle) -> tuple[World, ...]:
+    """The cycle has its verdict, and its snapshot is as it was taken; a group that falls short may preempt."""
+    code = cycle.code
+    assert code is not None
+    decided = evolve(cycle, stage="submitting", message=explain(world, cycle, code))
     if code == "Waiting":
         kept = [r for r in cycle.results if r.node is not None]
         decided = evolve(
@@ -239,7 +300,14 @@ def explain(world: World, cycle: Cycle, code: Code) -> str:
     if code == "Error":
         error = next(result.error for result in cycle.results if result.error)
         return f"failed to schedule other pod from a pod group: {error}"
-    return f"{UNSCHEDULABLE}, {WAITING}" if code == "Waiting" else UNSCHEDULABLE
+    if code == "Waiting":
+        return f"{UNSCHEDULABLE}, {WAITING}"
+    if cycle.domains == ():
+        return NO_DOMAIN
+    if cycle.group is not None and world.settings.gates.topology_aware_workload_scheduling:
+        tried = len(cycle.domains) if cycle.domains else 1
+        return f"0/{tried} placements are available, first placement status: {UNSCHEDULABLE}"
+    return UNSCHEDULABLE
 
 
 def kept_and_minimum(world: World, cycle: Cycle) -> tuple[int, int, int]:

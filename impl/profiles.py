@@ -9,6 +9,7 @@ from gangproof.impl.condition import condition, store
 from gangproof.impl.cycle import check, displace, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.members import members, quorum
+from gangproof.impl.placement import domains
 from gangproof.impl.preemption.ask import ask, ask_as_group
 from gangproof.impl.preemption.nominate import nominate
 from gangproof.impl.preemption.rounds import evict
@@ -28,6 +29,7 @@ INTENDED = Rules(
     order=order,
     check=check,
     snapshot=snapshot,
+    domains=domains,
     place=place,
     assume=assume,
     undo=undo,

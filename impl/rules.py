@@ -18,6 +18,7 @@ from gangproof.impl.table import Table
 from gangproof.impl.world import (
     Code,
     Cycle,
+    Domain,
     Entry,
     Event,
     Members,
@@ -51,6 +52,17 @@ class Placement:
     beyond: tuple[str, ...] = ()
 
 
+@frozen
+class Candidates:
+    """The candidate placements of a cycle, by label value; None if there is one, of all nodes (PLACE-01).
+
+    With an `error` there are none to try, and the verdict is Error.
+    """
+
+    domains: tuple[Domain, ...] | None = None
+    error: str = ""
+
+
 class MembersStep(Protocol):
     def __call__(self, sets: Members, event: MemberEvent, pod: str) -> Members: ...
 
@@ -81,6 +93,10 @@ class CheckStep(Protocol):
 
 class SnapshotStep(Protocol):
     def __call__(self, world: World, cycle: Cycle) -> Snapshot: ...
+
+
+class DomainsStep(Protocol):
+    def __call__(self, world: World, cycle: Cycle) -> tuple[Candidates, ...]: ...
 
 
 class PlaceStep(Protocol):
@@ -192,6 +208,7 @@ class Rules:
     order: OrderStep
     check: CheckStep
     snapshot: SnapshotStep
+    domains: DomainsStep
     place: PlaceStep
     assume: AssumeStep
     undo: UndoStep

@@ -18,7 +18,7 @@ from gangproof.impl.table import Table
 
 QueuePlace = Literal["active", "backoff", "pool", "gated"]
 Code = Literal["Success", "Unschedulable", "Waiting", "Error"]
-Stage = Literal["popped", "placing", "submitting", "reporting"]
+Stage = Literal["popped", "placing", "weighing", "submitting", "reporting"]
 
 
 def added(names: tuple[str, ...], name: str) -> tuple[str, ...]:
@@ -138,6 +138,34 @@ class Result:
 
 
 @frozen(cache_hash=True)
+class Domain:
+    """A candidate placement: the nodes, sorted, that have one value of the group's topology key (PLACE-02)."""
+
+    value: str
+    nodes: tuple[str, ...]
+
+
+@frozen(cache_hash=True)
+class Visit:
+    """How the members came out within one domain (PLACE-10), and what it is compared by.
+
+    `domain` is its number, `packing` its score by requests from 0 to 100 (PLACE-20), `placed` how many members
+    are scheduled then, those from before included (PLACE-21).
+    """
+
+    domain: int
+    results: tuple[Result, ...]
+    code: Code
+    packing: int = 0
+    placed: int = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether the domain is a candidate (PLACE-12)."""
+        return self.code in ("Success", "Waiting")
+
+
+@frozen(cache_hash=True)
 class Event:
     """Something that the scheduler notices and that may move pods in its queue (QUEUE-14)."""
 
@@ -160,6 +188,10 @@ class Cycle:
     that the submit loop has carried out, where it goes one by one. In a `trial` nobody preempts. `victims` are
     those that the verdict names, each with the member that asks for it, and `plan` where the members would go
     then.
+
+    `domains` are the candidate placements, by label value, None if every node is one; they are visited one after
+    the other, `visited` is the number of the one that `results` are for, and `ahead` keeps the visits that may
+    still win, or while there are none the one that is to be reported.
     """
 
     group: str | None
@@ -175,6 +207,14 @@ class Cycle:
     trial: bool = False
     victims: tuple[tuple[str, str], ...] = ()
     plan: Table[str] = Table()
+    domains: tuple[Domain, ...] | None = None
+    visited: int = 0
+    ahead: tuple[Visit, ...] = ()
+
+    @property
+    def domain(self) -> Domain | None:
+        """The domain that the members are kept to, None if they may go anywhere."""
+        return self.domains[self.visited] if self.domains else None
 
     @property
     def entity(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.cycle import begin, try_member
+from gangproof.impl.cycle import advance, begin
 from gangproof.impl.ghost import counts
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
@@ -98,13 +98,13 @@ def _placed(world: World, group: str | None, members: list[Pod]) -> bool:
     """Whether a cycle of the intended rules for these members may end with Success."""
     sets = world.members if group is None else world.members.put(group, true_members(world, group))
     popped = evolve(world, members=sets, cycle=Cycle(group, tuple(members)))
-    trials = [begin(INTENDED, ordered) for ordered in INTENDED.order(popped)]
+    trials = [begun for ordered in INTENDED.order(popped) for begun in begin(INTENDED, ordered)]
     while trials:
         trial = trials.pop()
         if trial.cycle is None:
             continue
-        if trial.cycle.stage == "placing":
-            trials.extend(try_member(INTENDED, trial))
+        if trial.cycle.stage in ("placing", "weighing"):
+            trials.extend(advance(INTENDED, trial))
         elif trial.cycle.code == "Success":
             return True
     return False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from gangproof.impl.cycle import UNSCHEDULABLE, WAITING, group_object, running
+from gangproof.impl.cycle import WAITING, group_object, running
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.group import preempt_group
 from gangproof.impl.preemption.single import may_preempt, preempt_for
@@ -47,16 +47,15 @@ def _outcomes(rules: Rules, world: World, cycle: Cycle) -> Iterator[Cycle]:
     assert group is not None
     for found in preempt_group(rules, world, cycle, group):
         if found.sparing is None:
-            yield evolve(
-                cycle, message=f"{UNSCHEDULABLE}, {found.refused}" if found.refused else UNSCHEDULABLE
-            )
+            refused = f", {found.refused}" if found.refused else ""
+            yield evolve(cycle, message=f"{cycle.message}{refused}")
             continue
         plan = found.sparing.plan
         asker = next(pod.key for pod in cycle.members if pod.key in plan)
         yield evolve(
             cycle,
             code="Waiting",
-            message=f"{UNSCHEDULABLE}, {WAITING}",
+            message=f"{cycle.message}, {WAITING}",
             victims=tuple((key, asker) for unit in found.sparing.victims for key in unit.keys),
             plan=plan,
         )

@@ -23,14 +23,12 @@ from gangproof.properties.verdict import Verdict
 MISSING: frozenset[str] = frozenset(
     {
         "DRAWorkloadResourceClaims",
-        "TopologyAwareWorkloadScheduling",
         "WorkloadWithJob",
         "claims",
         "jobs",
         "lag",
         "pdb",
         "restart",
-        "topology",
     }
 )
 """Features of scenarios that the machinery does not have yet."""
