@@ -103,6 +103,7 @@ def orders(units: Iterable[Unit], rank: Rank) -> Iterator[tuple[Unit, ...]]:
     Of more than MOST_ORDERS orders the first ones are given.
     """
     ordered = sorted(units, key=lambda unit: (rank(unit), unit.pods))
-    ways = product(*(permutations(same) for _, same in groupby(ordered, key=rank)))
+    ties = (islice(permutations(same), MOST_ORDERS) for _, same in groupby(ordered, key=rank))
+    ways = product(*ties)
     for way in islice(ways, MOST_ORDERS):
         yield tuple(unit for tie in way for unit in tie)

@@ -1,0 +1,153 @@
+"""A world of many objects at once: what creating them one by one comes to, in time that grows with their number.
+
+A table that grows by one key is copied, so creating n objects one by one takes n² steps. A cluster's dump has
+tens of thousands of them. Here every table is made once, and a member's arrival is looked at only by those
+who wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import define, evolve, field
+
+from gangproof.impl.api import KINDS, ApiError, kind_of
+from gangproof.impl.gates import Object
+from gangproof.impl.members import tell
+from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
+from gangproof.impl.rules import MemberEvent, Rules
+from gangproof.impl.table import Table
+from gangproof.impl.world import Entry, Members, NodeInfo, Settings, World
+
+
+def world_of(rules: Rules, objects: Iterable[Object], settings: Settings | None = None) -> World:
+    """The world in which these objects were created in this order, as `api.create` would do it (ACT-01).
+
+    They are as the API server stores them, so admission is not asked, and what follows from a deletion
+    (GC-02) follows when all are there. Nothing has been scheduled yet. ApiError if two have the same key.
+    """
+    growing = _Growing(rules, settings or Settings())
+    for obj in objects:
+        growing.create(obj)
+    return growing.world()
+
+
+@define
+class _Growing:
+    """What is there so far, in containers that grow in place."""
+
+    rules: Rules
+    settings: Settings
+    births: int = 0
+    tables: dict[str, dict[str, Object]] = field(factory=lambda: {kind: {} for kind in KINDS})
+    on_node: dict[str, list[Pod]] = field(factory=dict[str, list[Pod]])
+    members: dict[str, Members] = field(factory=dict[str, Members])
+    entries: dict[str, Entry] = field(factory=dict[str, Entry])
+    waiting: dict[str, list[Pod]] = field(factory=dict[str, list[Pod]])
+    admitted: list[tuple[int, ...]] = field(factory=list[tuple[int, ...]])
+
+    def create(self, obj: Object) -> None:
+        self.births += 1
+        table = self.tables[kind_of(obj)]
+        if obj.key in table:
+            raise ApiError(f"{kind_of(obj)}/{obj.key} already exists")
+        if not isinstance(obj, Node | PriorityClass) and obj.uid != self.births:
+            obj = evolve(obj, uid=self.births)
+        table[obj.key] = obj
+        if isinstance(obj, Pod):
+            self._see(obj)
+        elif isinstance(obj, PodGroup):
+            self._wake(obj.key)
+
+    def _see(self, pod: Pod) -> None:
+        """The scheduler sees the pod: QUEUE-01, QUEUE-02, QUEUE-06, QUEUE-07."""
+        if pod.terminal:
+            if pod.phase == "Succeeded":
+                self._tell(pod, "finished")
+        elif pod.node_name is not None:
+            self.on_node.setdefault(pod.node_name, []).append(pod)
+            self._tell(pod, "bound")
+            if pod.terminating:
+                self._tell(pod, "terminating")
+            self._wake(pod.group)
+        elif not pod.terminating and pod.scheduler_name in self.settings.profiles:
+            self._tell(pod, "added")
+            self._enter(pod)
+            self._wake(pod.group)
+
+    def _tell(self, pod: Pod, event: MemberEvent) -> None:
+        if pod.group is None:
+            return
+        after = tell(self.rules, self._around(pod.group), pod.group, event, pod.key).members
+        if pod.group in after:
+            self.members[pod.group] = after[pod.group]
+        else:
+            self.members.pop(pod.group, None)
+
+    def _enter(self, pod: Pod) -> None:
+        plugins = self.rules.gate(self.rules, self._around(pod.group), pod)
+        self.entries[pod.key] = Entry(pod.key, "gated" if plugins else "active", plugins)
+        if not plugins:
+            self._admit([pod])
+        elif pod.group is not None and "GangScheduling" in plugins and not pod.scheduling_gates:
+            self.waiting.setdefault(pod.group, []).append(pod)
+
+    def _wake(self, group: str | None) -> None:
+        """Members that only the gang plugin holds back enter once it lets them, all at once (QUEUE-14 to 17)."""
+        waiting = self.waiting.get(group or "")
+        if group is None or not waiting or self.rules.gate(self.rules, self._around(group), waiting[0]):
+            return
+        for pod in self.waiting.pop(group):
+            self.entries[pod.key] = Entry(pod.key, "active")
+        self._admit(waiting)
+
+    def _admit(self, pods: list[Pod]) -> None:
+        """They enter the active part by one event; what is remembered of it is a batch of its own (QUEUE-11)."""
+        alone = World(settings=self.settings, pods=Table((pod.key, pod) for pod in pods))
+        self.admitted.extend(self.rules.admit(alone, tuple(pod.key for pod in pods)).admitted)
+
+    def _around(self, group: str | None) -> World:
+        """The part of the world that decides about members of the group."""
+        if group is None:
+            return World(settings=self.settings)
+        stored, sets = self.tables["podGroup"].get(group), self.members.get(group)
+        return World(
+            settings=self.settings,
+            groups=Table({group: stored} if isinstance(stored, PodGroup) else {}),
+            members=Table({group: sets} if sets is not None else {}),
+        )
+
+    def world(self) -> World:
+        tables: dict[str, Any] = {KINDS[kind]: Table(objects) for kind, objects in self.tables.items()}
+        nodes: Mapping[str, Object] = self.tables["node"]
+        names = dict.fromkeys((*nodes, *self.on_node))
+        grown = World(
+            settings=self.settings,
+            births=self.births,
+            members=Table(self.members),
+            cache=Table((name, _info(nodes.get(name), self.on_node.get(name, ()))) for name in names),
+            queue=tuple(self.entries.values()),
+            admitted=tuple(self.admitted),
+            **tables,
+        )
+        return self.rules.controllers(self.rules, grown)
+
+
+def _info(node: Object | None, pods: Iterable[Pod]) -> NodeInfo:
+    """The node with the pods on it: what `snapshot.with_pod` comes to for one after the other (FILT-09)."""
+    used: dict[str, int] = {}
+    nonzero: dict[str, int] = {}
+    number = 0
+    for number, pod in enumerate(pods, 1):
+        for totals, amounts in ((used, pod.requests), (nonzero, pod.scoring_requests)):
+            for resource, amount in amounts.items():
+                totals[resource] = totals.get(resource, 0) + amount
+    if number:
+        used["pods"] = used.get("pods", 0) + number
+    return NodeInfo(
+        node=node if isinstance(node, Node) else None,
+        pods=Table((pod.key, pod) for pod in pods),
+        used=Table((resource, amount) for resource, amount in used.items() if amount),
+        nonzero=Table((resource, amount) for resource, amount in nonzero.items() if amount),
+    )
