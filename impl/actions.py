@@ -20,6 +20,7 @@ from gangproof.impl.cycle import advance, begin
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.preemption.calls import end_call, open_calls
+from gangproof.impl.preemption.rounds import begin as begin_call
 from gangproof.impl.queue import cooling, expire
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Cycle, World, removed
@@ -173,6 +174,9 @@ def _evictions(world: World, rules: Rules) -> Iterator[Step]:
     """Open eviction calls that may end now, well or, if told so, badly (ACT-22)."""
     environment = world.environment
     for entity, running in world.rounds.items():
+        for asker in running.unbegun:
+            if len(running.called(asker)) == 1:
+                yield Action("last-call", (asker, entity)), begin_call(world, entity, asker)
         for open_call in open_calls(running):
             victim, asker = open_call
             call = f"delete/{victim}"

@@ -95,6 +95,20 @@ HINTS: dict[str, Callable[[Pod, Event], bool]] = {
 }
 
 
+REGISTERED: dict[str, tuple[str, ...]] = {
+    "DefaultPreemption": ("AssignedPodDeleted",),
+    "GangScheduling": ("PodAdded", "AssignedPodAdded", "PodGroupAdded"),
+    "SchedulingGates": ("PodUpdated",),
+}
+"""The events for which a plugin that gates pods is registered (QUEUE-14a, QUEUE-16, QUEUE-17, PREEMPT-34)."""
+
+
+def reaches(plugins: tuple[str, ...], event: Event) -> bool:
+    """Whether the event is one for which some plugin that gates the pod is registered (QUEUE-14a)."""
+    gating = [plugin for plugin in plugins if plugin in REGISTERED]
+    return event.kind == "Flush" or not gating or any(event.kind in REGISTERED[plugin] for plugin in gating)
+
+
 def worth_it(pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:
     """Whether some of the plugins hints at another try; without any plugin every event does (QUEUE-14)."""
     return event.kind == "Flush" or not plugins or any(HINTS[plugin](pod, event) for plugin in plugins)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from gangproof.impl.hints import worth_it
+from gangproof.impl.hints import reaches, worth_it
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import preempting
 from gangproof.impl.rules import Rules
@@ -106,7 +106,8 @@ def wake(rules: Rules, world: World, event: Event) -> World:
     admitted: list[str] = []
     for entry in world.queue:
         pod = world.pods[entry.pod]
-        if entry.place in ("pool", "gated") and worth_it(pod, entry.plugins, event):
+        waits = entry.place == "pool" or (entry.place == "gated" and reaches(entry.plugins, event))
+        if waits and worth_it(pod, entry.plugins, event):
             plugins = rules.gate(rules, world, pod)
             if plugins:
                 entry = evolve(entry, place="gated", plugins=tuple(sorted({*entry.plugins, *plugins})))

@@ -245,12 +245,13 @@ class Round:
 
     `askers` wait outside the queue while calls are open. A call names its victim and the pod that asked for it,
     "" if the whole group did; of the calls for one asker the last is made when the others have ended
-    (PREEMPT-31, PREEMPT-33).
+    (PREEMPT-31, PREEMPT-33). `unbegun` are askers whose last call has not begun, where that makes a difference.
     """
 
     askers: tuple[str, ...]
     victims: tuple[tuple[str, int], ...]
     calls: tuple[tuple[str, str], ...] = ()
+    unbegun: tuple[str, ...] = ()
 
     def called(self, asker: str) -> tuple[str, ...]:
         """The victims whose calls for this asker are open, in order."""

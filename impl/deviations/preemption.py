@@ -16,7 +16,6 @@ from gangproof.impl.rules import (
     Change,
     DisplaceStep,
     EvictStep,
-    GateStep,
     NominateStep,
     Placement,
     PlaceStep,
@@ -196,15 +195,19 @@ def nobody_wakes(_: ResumeStep) -> ResumeStep:
     return resume
 
 
-def while_a_call_is_open(old: GateStep) -> GateStep:
-    """The guard holds until the calls have returned, also when the last victim is gone by then (PREEMPT-33)."""
+def calls_begin_later(old: EvictStep) -> EvictStep:
+    """The guard holds until the last call begins, whatever became of its victim by then (PREEMPT-33)."""
 
-    def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
-        held = old(rules, world, pod)
-        calling = any(running.called(pod.key) for running in running_for(world, pod))
-        return tuple(sorted({*held, "DefaultPreemption"})) if calling else held
+    def evict(rules: Rules, world: World, cycle: Cycle) -> World:
+        after = old(rules, world, cycle)
+        running = after.rounds.get(cycle.preemptor)
+        if running is None or after.rounds is world.rounds:
+            return after
+        return evolve(
+            after, rounds=after.rounds.put(cycle.preemptor, evolve(running, unbegun=running.askers))
+        )
 
-    return gate
+    return evict
 
 
 DEVIATIONS = (
@@ -309,7 +312,7 @@ DEVIATIONS = (
         Change(
             "DEV-55",
             "an eviction that finds its victim gone wakes nobody, and no later event does",
-            {"resume": nobody_wakes, "gate": while_a_call_is_open},
+            {"resume": nobody_wakes, "evict": calls_begin_later},
         ),
         promise="the preemptor is tried again after its victims are gone",
         intended="the end of a round always wakes its preemptor",

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, Round, World
+from gangproof.impl.world import Cycle, Round, World, removed
 
 
 def evict(rules: Rules, world: World, cycle: Cycle) -> World:
@@ -36,7 +36,7 @@ def evict(rules: Rules, world: World, cycle: Cycle) -> World:
 
 def preempting(world: World, pod: Pod) -> bool:
     """Whether the pod is kept out of the queue because its evictions are on their way (PREEMPT-33)."""
-    return any(_under_way(world, running.called(pod.key)) for running in running_for(world, pod))
+    return any(_under_way(world, running, pod.key) for running in running_for(world, pod))
 
 
 def running_for(world: World, pod: Pod) -> tuple[Round, ...]:
@@ -44,11 +44,21 @@ def running_for(world: World, pod: Pod) -> tuple[Round, ...]:
     return tuple(running for running in world.rounds.values() if pod.key in running.askers)
 
 
-def _under_way(world: World, calls: tuple[str, ...]) -> bool:
-    if len(calls) != 1:
+def _under_way(world: World, running: Round, asker: str) -> bool:
+    calls = running.called(asker)
+    if len(calls) != 1 or asker in running.unbegun:
         return bool(calls)
     last = world.pods.get(calls[0])
     return last is not None and not last.terminating
+
+
+def begin(world: World, preemptor: str, asker: str) -> World:
+    """The last call for the asker begins: from here on the guard looks at that victim (PREEMPT-33)."""
+    running = world.rounds[preemptor]
+    return evolve(
+        world,
+        rounds=world.rounds.put(preemptor, evolve(running, unbegun=removed(running.unbegun, asker))),
+    )
 
 
 def end_rounds(rules: Rules, world: World) -> World:
