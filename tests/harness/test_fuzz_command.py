@@ -11,7 +11,8 @@ import gangproof
 from gangproof import checking, fuzzing
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, profile
-from gangproof.properties.stateful import Fuzzed
+from gangproof.properties.judges import questions
+from gangproof.properties.stateful import Fuzzed, fuzz
 from gangproof.properties.verdict import Verdict
 
 NO_QUORUM = Change("no-quorum", "the minimum is always met", {"quorum": lambda old: lambda *_: True})
@@ -36,14 +37,44 @@ def one_batch_of(monkeypatch: pytest.MonkeyPatch):
     return give
 
 
-def test_a_mistake_is_found_and_told(gangproof_command, monkeypatch, tmp_path: Path):
-    monkeypatch.setattr(fuzzing, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
-    monkeypatch.setattr(checking, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
-    result = gangproof_command("fuzz", "--seconds", 20, "--seed", 3, "--draw", tmp_path)
+def search() -> Fuzzed:
+    """What is found in a scheduler without a quorum."""
+    return fuzz(profile(INTENDED, NO_QUORUM), questions(), runs=fuzzing.RUNS_AT_ONCE, seed=3)
+
+
+@pytest.fixture(scope="module")
+def broken() -> Fuzzed:
+    return search()
+
+
+@pytest.fixture
+def without_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The front door judges a scheduler without a quorum."""
+    for module in (fuzzing, checking):
+        monkeypatch.setattr(module, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
+
+
+def test_the_same_seed_finds_the_same(broken):
+    assert broken.violation is not None
+    assert search() == broken
+
+
+@pytest.mark.usefixtures("without_quorum")
+def test_a_mistake_is_told_drawn_and_shown_again_by_a_scenario(
+    gangproof_command, one_batch_of, broken, tmp_path: Path
+):
+    one_batch_of(broken, broken)
+    result = gangproof_command("fuzz", "--seed", 3, "--draw", tmp_path)
     assert result.exit_code == 1
     assert result.stdout.startswith("violated: ")
     assert "seed 3" in result.stdout
     assert len(list(tmp_path.glob("*.svg"))) == 1
+    finding = fuzzing.run_for(30, seed=3).finding
+    assert finding is not None
+    assert finding.trace is not None
+    assert finding.trace.scenario is not None
+    again = gangproof.check_text(finding.trace.scenario)
+    assert finding.property in {found.property for found in again.findings}
 
 
 def test_nothing_found_is_told_of_the_runs_that_were_tried(one_batch_of):
@@ -82,15 +113,3 @@ def test_json(gangproof_command, one_batch_of):
     report = json.loads(gangproof_command("fuzz", "--seconds", 0, "--seed", 5, "-o", "json").stdout)
     assert (report["apiVersion"], report["kind"]) == ("gangproof/v1", "FuzzReport")
     assert (report["verdict"], report["seed"], report["runs"], report["finding"]) == ("holds", 5, 20, None)
-
-
-def test_the_same_seed_finds_the_same_and_a_scenario_shows_it(monkeypatch):
-    monkeypatch.setattr(fuzzing, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
-    monkeypatch.setattr(checking, "PROFILES", {"intended": profile(INTENDED, NO_QUORUM)})
-    one, two = (fuzzing.run_for(60, seed=3) for _ in range(2))
-    assert one == two
-    assert one.finding is not None
-    trace = one.finding.trace
-    assert trace is not None
-    assert trace.scenario is not None
-    assert one.finding.property in {f.property for f in gangproof.check_text(trace.scenario).findings}
