@@ -24,7 +24,7 @@ from gangproof.impl.objects import (
 from gangproof.impl.objects.checks import entries_of, fields_of
 from gangproof.impl.objects.quantity import base_units
 from gangproof.impl.table import Table
-from gangproof.load.decode_pod import decode_claims, decode_pod
+from gangproof.load.decode_pod import decode_claim_statuses, decode_claims, decode_pod
 
 Data = Mapping[str, Any]
 
@@ -60,6 +60,7 @@ _REASONS = ("Scheduled", "Unschedulable", "SchedulerError")
 
 def _decode_group(data: Data) -> PodGroup:
     metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
+    status: Data = fields_of(data.get("status")) if is_stored(data) else {}
     reference = fields_of(fields_of(spec.get("podGroupTemplateRef")).get("workload"))
     return PodGroup(
         namespace=metadata.get("namespace") or "default",
@@ -75,7 +76,8 @@ def _decode_group(data: Data) -> PodGroup:
         pod_group_template_name=reference.get("podGroupTemplateName"),
         finalizers=tuple(entries_of(metadata.get("finalizers"))),
         terminating=metadata.get("deletionTimestamp") is not None,
-        condition=_condition(fields_of(data.get("status"))) if is_stored(data) else None,
+        condition=_condition(status),
+        resource_claim_statuses=decode_claim_statuses(status.get("resourceClaimStatuses")),
     )
 
 

@@ -61,6 +61,14 @@ def decode_claims(entries: Any) -> tuple[PodGroupClaim, ...]:
     )
 
 
+def decode_claim_statuses(entries: Any) -> Table[str]:
+    """The claims that were made from templates, by the name of their entry (API-41, CLAIM-08)."""
+    made = {
+        entry["name"]: entry.get("resourceClaimName") for entry in entries_of(entries) if entry.get("name")
+    }
+    return Table({name: claim for name, claim in made.items() if claim}) if made else EMPTY
+
+
 def _requirements(entries: Any) -> tuple[Requirement, ...]:
     return tuple(
         Requirement(entry["key"], entry["operator"], tuple(sorted(set(entries_of(entry.get("values"))))))
@@ -213,4 +221,5 @@ def decode_pod(data: Data) -> Pod:
         nominated_node_name=status.get("nominatedNodeName") or None,
         unscheduled_reason=_unscheduled_reason(status),
         start_time=seconds(status.get("startTime")),
+        resource_claim_statuses=decode_claim_statuses(status.get("resourceClaimStatuses")),
     )

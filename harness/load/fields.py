@@ -277,6 +277,7 @@ POD = Fields(
                 **_ignored(
                     "observedGeneration message reason hostIP hostIPs podIP podIPs initContainerStatuses"
                     " containerStatuses qosClass ephemeralContainerStatuses extendedResourceClaimStatus"
+                    " nodeAllocatableResourceClaimStatuses"
                     " allocatedResources resources"
                 ),
             }

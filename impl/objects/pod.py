@@ -22,7 +22,8 @@ class Pod:
     (SCORE-06); both in base units. `unscheduled_reason` is the reason of the condition PodScheduled when
     that is False, else None. An entry of `resource_claims` belongs to the group iff the group has an equal
     one (CLAIM-01). `priority` came from `priority_class_name`, or is 0 and yet to come from it (ADM-15).
-    `start_time` is in seconds since 1970.
+    `start_time` is in seconds since 1970. `resource_claim_statuses` are the claims made from templates, by
+    the name of their entry (CLAIM-08).
     """
 
     namespace: str
@@ -53,6 +54,7 @@ class Pod:
     nominated_node_name: str | None = None
     unscheduled_reason: Literal["Unschedulable", "SchedulerError"] | None = None
     start_time: int | None = None
+    resource_claim_statuses: Table[str] = Table()
 
     @property
     def key(self) -> str:

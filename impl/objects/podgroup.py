@@ -38,7 +38,8 @@ class PodGroup:
     """A PodGroup; `min_count` is the gang policy's minCount, None for the basic policy (API-32, API-33).
 
     `topology_keys` is None if `schedulingConstraints` is absent and empty if it is there without a key,
-    which matters for preemption only (API-35, PREEMPT-05).
+    which matters for preemption only (API-35, PREEMPT-05). `resource_claim_statuses` are the claims made from
+    templates, by the name of their entry (API-41).
     """
 
     namespace: str
@@ -56,6 +57,7 @@ class PodGroup:
     finalizers: tuple[str, ...] = (PROTECTION_FINALIZER,)
     terminating: bool = False
     condition: Condition | None = None
+    resource_claim_statuses: Table[str] = Table()
 
     @property
     def key(self) -> str:

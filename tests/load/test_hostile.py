@@ -1,6 +1,9 @@
 """Hostile input: each case gets a clear message with file and line, and nothing but an `InputError`."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,3 +169,24 @@ def test_twenty_problems_and_the_number_of_the_rest() -> None:
     assert (len(caught.value.problems), caught.value.more) == (20, 30)
     assert str(caught.value).endswith("\nand 30 more")
     assert [problem.line for problem in caught.value.problems[:3]] == [8, 17, 26]
+
+
+def test_the_same_error_whatever_the_hash_seed(tmp_path: Path) -> None:
+    text = "\n---\n".join(case[1] for case in CORPUS[35:] if "\x00" not in case[1])
+    (tmp_path / "x.yaml").write_text(text)
+    code = (
+        "import sys; from gangproof.load import load_manifests; from gangproof.errors import InputError\n"
+        "try: load_manifests(sys.argv[1])\nexcept InputError as error: print(error)"
+    )
+    reports = {
+        subprocess.run(
+            [sys.executable, "-c", code, tmp_path / "x.yaml"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(reports) == 1
+    assert all(report.count("\n") > 15 for report in reports)

@@ -78,9 +78,18 @@ def test_an_empty_constraint_is_not_an_absent_one() -> None:
 
 
 def test_a_supplied_status_is_cleared_at_creation_and_kept_in_a_dump() -> None:
-    status = {"conditions": [{"type": "PodGroupScheduled", "status": "True", "reason": "Scheduled"}]}
-    assert only({**GROUP, "status": status}).condition is None
-    assert only(stored({**GROUP, "status": status})).condition == Condition("True", "Scheduled")
+    claim = {"name": "c", "resourceClaimTemplateName": "t"}
+    group = with_spec(GROUP, resourceClaims=[claim])
+    group["status"] = {
+        "conditions": [{"type": "PodGroupScheduled", "status": "True", "reason": "Scheduled"}],
+        "resourceClaimStatuses": [{"name": "c", "resourceClaimName": "made"}],
+    }
+    new, old = only(group), only(stored(group))
+    assert (new.condition, new.resource_claim_statuses) == (None, Table())
+    assert (old.condition, old.resource_claim_statuses) == (
+        Condition("True", "Scheduled"),
+        Table({"c": "made"}),
+    )
 
 
 def test_the_protection_finalizer_is_added_at_creation_only() -> None:
