@@ -25,11 +25,9 @@ from math import inf
 from attrs import evolve, frozen
 
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, PodGroup, Workload
-from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Environment, Members, NodeInfo, Snapshot, World
-
-HOSTNAME = "kubernetes.io/hostname"
+from gangproof.impl.objects import Node, Pod
+from gangproof.impl.world import Cycle, Environment, Members, NodeInfo, Result, Snapshot, World
+from gangproof.properties.shapes import ageless, bag_of, shape_of_node, shape_of_pod
 
 
 @frozen(cache_hash=True)
@@ -44,47 +42,6 @@ class Symmetry:
     def __call__(self, world: World) -> Hashable:
         outlook = _outlook(world.environment, self.fixed)
         return _Reading(world, outlook.kept).key(outlook)
-
-
-@frozen
-class _Shape:
-    """An object without its name and age, and the names of nodes that it tells apart."""
-
-    value: Hashable
-    names: frozenset[str] = frozenset()
-
-
-@lru_cache(maxsize=1 << 14)
-def _pod(pod: Pod) -> _Shape:
-    value = evolve(pod, name="", uid=0, node_name=None, nominated_node_name=None)
-    terms = [*(pod.node_affinity.required or ()), *(p.term for p in pod.node_affinity.preferred)]
-    return _Shape(_same(value), frozenset({*pod.node_selector.values(), *_values(terms)}))
-
-
-def _values(terms: Iterable[NodeSelectorTerm]) -> Iterable[str]:
-    for term in terms:
-        for requirement in (*term.expressions, *term.fields):
-            yield from requirement.values
-
-
-@lru_cache(maxsize=1 << 12)
-def _node(node: Node) -> _Shape:
-    labels = node.labels
-    host = labels.get(HOSTNAME)
-    if host == node.name:
-        return _Shape(_same(evolve(node, name="", labels=labels.put(HOSTNAME, ""))))
-    return _Shape(_same(evolve(node, name="")), frozenset({host} if host else ()))
-
-
-@lru_cache(maxsize=1 << 14)
-def _same(value: Hashable) -> Hashable:
-    """The first of equal values, so that they are compared by identity from then on."""
-    return value
-
-
-@lru_cache(maxsize=1 << 10)
-def _ageless(objects: Table[PodGroup] | Table[Workload]) -> tuple[Hashable, ...]:
-    return tuple(evolve(obj, uid=0) for obj in objects.values())
 
 
 @frozen
@@ -103,16 +60,18 @@ def _outlook(environment: Environment, fixed: frozenset[str]) -> _Outlook:
     for obj in environment.arrivals:
         kept |= _told_apart_by(obj)
     coming = [_anonymous(obj, obj.key in kept) for obj in environment.arrivals]
-    value = (_bag(coming) if environment.any_order else tuple(coming), evolve(environment, arrivals=()))
+    value = (bag_of(coming) if environment.any_order else tuple(coming), evolve(environment, arrivals=()))
     return _Outlook(value, frozenset(kept), frozenset(obj.key for obj in environment.arrivals))
 
 
 def _told_apart_by(obj: Object) -> frozenset[str]:
     match obj:
         case Pod():
-            return _pod(obj).names | {node for node in (obj.node_name, obj.nominated_node_name) if node}
+            return shape_of_pod(obj).names | {
+                node for node in (obj.node_name, obj.nominated_node_name) if node
+            }
         case Node():
-            return _node(obj).names
+            return shape_of_node(obj).names
         case _:
             return frozenset()
 
@@ -120,16 +79,11 @@ def _told_apart_by(obj: Object) -> frozenset[str]:
 def _anonymous(obj: Object, named: bool) -> Hashable:
     match obj:
         case Pod() if not named:
-            return _pod(obj).value, obj.node_name, obj.nominated_node_name
+            return shape_of_pod(obj).value, obj.node_name, obj.nominated_node_name
         case Node() if not named:
-            return _node(obj).value
+            return shape_of_node(obj).value
         case _:
             return obj
-
-
-def _bag(items: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """The items in an order that only depends on what they are, whatever their types."""
-    return tuple(sorted(items, key=hash))
 
 
 class _Reading:
@@ -202,7 +156,7 @@ class _Reading:
         stored = self.world.pods.get(key)
         if stored is pod or stored == pod:
             return
-        shape = _pod(pod)
+        shape = shape_of_pod(pod)
         self.kept |= shape.names
         self.say(key, (what, shape.value, pod.uid == self.uids.setdefault(key, pod.uid)))
         self.references(pod, what)
@@ -212,19 +166,19 @@ class _Reading:
         stored = self.world.nodes.get(name)
         if stored is node or stored == node:
             return
-        shape = _node(node) if node is not None else None
+        shape = shape_of_node(node) if node is not None else None
         self.nodes[name].append((what, shape and shape.value, node is not None and node.name == name))
         if shape is not None:
             self.kept |= shape.names
 
     def read_truth(self) -> None:
         for name, node in self.world.nodes.items():
-            shape = _node(node)
+            shape = shape_of_node(node)
             self.at[name], self.nodes[name] = [], [shape.value]
             if shape.names:
                 self.kept |= shape.names
         for key, pod in self.world.pods.items():
-            shape = _pod(pod)
+            shape = shape_of_pod(pod)
             self.pods[key], self.uids[key] = [shape.value], pod.uid
             if shape.names:
                 self.kept |= shape.names
@@ -260,6 +214,29 @@ class _Reading:
         for key, binding in world.bindings.items():
             self.rank(key, binding.call)
             self.link(key, binding.node, "binding")
+        if world.rounds:
+            self.read_rounds()
+
+    def read_rounds(self) -> None:
+        """The rounds that run: a group's by its key, a plain pod's by that pod's age."""
+        rounds = self.world.rounds
+        for number, entity in enumerate(self.by_age([entity.removeprefix("=") for entity in rounds])):
+            running = rounds.get(entity) or rounds[f"={entity}"]
+            plain = entity not in rounds
+            self.whole.append((number, plain or entity))
+            if plain:
+                self.rank(entity, ("preempts", number))
+            askers = {key: place for place, key in enumerate(self.by_age(running.askers))}
+            for key, place in askers.items():
+                self.rank(key, ("asks", number, place, key in running.unbegun))
+            for key, uid in running.victims:
+                self.say(key, ("victim", number, uid == self.uids.get(key)))
+            for place, (key, asker) in enumerate(running.calls):
+                self.say(key, ("called", number, place, askers.get(asker, asker)))
+
+    def by_age(self, pods: Iterable[str]) -> list[str]:
+        """Pods from old to young; those that are gone, and whatever is no pod, by name at the end."""
+        return sorted(pods, key=lambda key: (self.uids.get(key, inf), key))
 
     def read_admitted(self) -> None:
         """In which order pods were let in first, as far as they still wait for a node."""
@@ -291,16 +268,24 @@ class _Reading:
             self.say(key, "owed")
         for key in ghost.placed:
             self.say(key, "placed")
+        for key in ghost.evicted:
+            self.say(key, "evicted")
+        for key in ghost.sent_back:
+            self.say(key, "sent back")
 
     def read_cycle(self, cycle: Cycle) -> None:
-        self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message, cycle.submitted))
+        self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message, cycle.submitted, cycle.trial))
+        members = {pod.key: number for number, pod in enumerate(cycle.members)}
         for number, pod in enumerate(cycle.members):
             self.say(pod.key, ("tried", number))
             self.version(pod, "tried")
+        for number, (victim, asker) in enumerate(cycle.victims):
+            self.say(victim, ("named", number, members.get(asker, asker)))
+        for key, node in cycle.plan.items():
+            self.link(key, node, "planned")
         for number, result in enumerate(cycle.results):
-            self.say(result.pod, ("result", number, result.plugins, result.error))
-            if result.node is not None:
-                self.link(result.pod, result.node, ("result", number))
+            self.result(result, ("result", number))
+        self.read_domains(cycle)
         for number, event in enumerate(cycle.noticed):
             if event.pod is not None:
                 self.say(event.pod.key, ("noticed", number))
@@ -313,6 +298,28 @@ class _Reading:
         for snapshot, what in ((cycle.taken, "taken"), (cycle.snapshot, "seen")):
             if snapshot is not None:
                 self.snapshot(snapshot, cycle.group, what)
+
+    def read_domains(self, cycle: Cycle) -> None:
+        """The domains to be visited and who is ahead; a domain that is called like a node of it has no name."""
+        domains = cycle.domains
+        self.whole.append((domains is not None, cycle.visited))
+        for number, domain in enumerate(domains or ()):
+            self.whole.append("" if domain.value in domain.nodes else domain.value)
+            for name in domain.nodes:
+                self.links(name)
+                self.nodes[name].append(("domain", number))
+        for place, visit in enumerate(cycle.ahead):
+            self.whole.append((visit.domain, visit.code, visit.packing, visit.placed))
+            for number, result in enumerate(visit.results):
+                self.result(result, ("ahead", place, number))
+
+    def result(self, result: Result, what: Hashable) -> None:
+        """What a cycle found for a member."""
+        self.say(result.pod, (what, result.plugins, result.error))
+        for place, victim in enumerate(result.victims):
+            self.say(victim, (what, "victim", place))
+        if result.node is not None:
+            self.link(result.pod, result.node, what)
 
     def snapshot(self, snapshot: Snapshot, group: str | None, what: str) -> None:
         """What a cycle sees, as far as it is not just what is there now."""
@@ -369,24 +376,23 @@ class _Reading:
                 else:
                     mine[pod] = [*pods[pod], what]
             here.sort(key=_first)
-            bag.append((tuple(said), tuple(here), _bag([tuple(whats) for whats in mine.values()])))
+            bag.append((tuple(said), tuple(here), bag_of([tuple(whats) for whats in mine.values()])))
         adrift = [tuple(said) for pod, said in pods.items() if pod not in ranks and pod not in self.home]
         ghost = world.ghost
         return (
             world.settings,
             coming,
-            _ageless(world.groups),
-            _ageless(world.unseen),
-            _ageless(world.workloads),
+            ageless(world.groups),
+            ageless(world.unseen),
+            ageless(world.workloads),
             world.priority_classes,
             world.memory,
             tuple(world.members),
-            world.memory,
             (ghost.started, tuple(ghost.counted), ghost.lost, ghost.beyond),
             tuple(self.whole),
             tuple([tuple(pods[pod]) for pod in ranked]),
-            _bag(adrift),
-            _bag(bag),
+            bag_of(adrift),
+            bag_of(bag),
         )
 
 

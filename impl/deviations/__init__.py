@@ -1,6 +1,6 @@
 """What v1.36.3 does otherwise than promised, a file a topic: each deviation is a change of *intended*."""
 
-from gangproof.impl.deviations import commit, condition, members, preemption, queue
+from gangproof.impl.deviations import commit, condition, members, preemption, queue, topology
 from gangproof.impl.deviations.deviation import Deviation
 
 DEVIATIONS: tuple[Deviation, ...] = tuple(
@@ -11,6 +11,7 @@ DEVIATIONS: tuple[Deviation, ...] = tuple(
             *commit.DEVIATIONS,
             *condition.DEVIATIONS,
             *preemption.DEVIATIONS,
+            *topology.DEVIATIONS,
         ),
         key=lambda deviation: deviation.id,
     )

@@ -18,6 +18,7 @@ from gangproof.impl.table import Table
 from gangproof.impl.world import (
     Binding,
     Cycle,
+    Domain,
     Entry,
     Environment,
     Event,
@@ -25,7 +26,9 @@ from gangproof.impl.world import (
     Members,
     NodeInfo,
     Result,
+    Round,
     Snapshot,
+    Visit,
     World,
 )
 from gangproof.properties.explore import Limits, explore, explore_graph
@@ -35,6 +38,7 @@ from gangproof.properties.quotient import compare
 from gangproof.properties.symmetry import Symmetry
 
 KEY = Symmetry()
+SETS = ("started", "owed", "placed", "evicted", "sent_back")
 P4, P5 = "default/p4", "default/p5"
 
 
@@ -56,7 +60,7 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
             fields = {name: tuple(sorted(keys)) for name, keys in fields.items()}
         if isinstance(value, Ghost):
             fields["counted"] = Table({g: tuple(sorted(keys)) for g, keys in fields["counted"].items()})
-            fields |= {name: tuple(sorted(fields[name])) for name in ("started", "owed", "placed")}
+            fields |= {name: tuple(sorted(fields[name])) for name in SETS}
         return type(value)(**fields)
     return value
 
@@ -132,16 +136,20 @@ def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
 
 READ = {
     World: "settings nodes pods groups workloads priority_classes births members cache assumed queue nominations "
-    "bindings cycle admitted unseen memory environment ghost",
+    "bindings rounds cycle admitted unseen memory environment ghost",
     Members: "unsched assumed assigned done leaving",
     NodeInfo: "node pods used nonzero",
     Entry: "pod place plugins cooling tried",
     Snapshot: "nodes members nodes_with_affinity nodes_with_required_anti_affinity",
-    Result: "pod node plugins error",
+    Result: "pod node plugins error victims",
+    Domain: "value nodes",
+    Visit: "domain results code packing placed",
     Event: "kind pod node group",
-    Cycle: "group members stage taken snapshot results code message noticed submitted",
+    Cycle: "group members stage taken snapshot results code message noticed submitted trial victims plan "
+    "domains visited ahead",
+    Round: "askers victims calls unbegun",
     Binding: "node call",
-    Ghost: "started counted lost owed placed beyond",
+    Ghost: "started counted lost owed placed beyond evicted sent_back",
     Environment: "arrivals any_order failures deletions held failing",
 }
 
@@ -205,6 +213,7 @@ def past(state: World, **changes: Any) -> World:
     return evolve(state, ghost=evolve(state.ghost, **changes))
 
 
+ROUND = Round(askers=("default/p3",), victims=((P4, 4),), calls=((P4, "default/p3"),))
 CHANGES: dict[str, Callable[[World], World]] = {
     "a label": lambda s: with_object(s, P5, labels=Table({"a": "b"})),
     "a priority": lambda s: with_object(s, P5, priority=1),
@@ -277,6 +286,30 @@ CHANGES: dict[str, Callable[[World], World]] = {
     "a number": lambda s: evolve(s, memory=Table({"default/g1": 1})),
     "not seen": lambda s: evolve(s, unseen=s.groups),
     "submitted": lambda s: with_cycle(s, submitted=1),
+    "a trial": lambda s: with_cycle(s, trial=True),
+    "a victim": lambda s: with_cycle(s, victims=((P4, "default/p1"),)),
+    "a victim of another": lambda s: with_cycle(s, victims=((P4, "default/p2"),)),
+    "a plan": lambda s: with_cycle(s, plan=Table({"default/p1": "n3"})),
+    "a result's victim": lambda s: with_cycle(
+        s, results=tuple(evolve(r, victims=(P4,)) for r in (s.cycle.results if s.cycle else ()))
+    ),
+    "a domain": lambda s: with_cycle(s, domains=(Domain("r1", ("n1", "n2")),)),
+    "no domain": lambda s: with_cycle(s, domains=()),
+    "a domain visited": lambda s: with_cycle(s, domains=(Domain("r1", ("n1",)),), visited=1),
+    "a visit": lambda s: with_cycle(s, ahead=(Visit(0, (Result("default/p1", "n1"),), "Success"),)),
+    "a packed visit": lambda s: with_cycle(s, ahead=(Visit(0, (), "Success", packing=50),)),
+    "a round": lambda s: evolve(s, rounds=Table({"default/g1": ROUND})),
+    "another's round": lambda s: evolve(s, rounds=Table({f"={P5}": ROUND})),
+    "a round without a call": lambda s: evolve(s, rounds=Table({"default/g1": evolve(ROUND, calls=())})),
+    "a round for nobody": lambda s: evolve(s, rounds=Table({"default/g1": evolve(ROUND, askers=())})),
+    "a call not begun": lambda s: evolve(
+        s, rounds=Table({"default/g1": evolve(ROUND, unbegun=("default/p3",))})
+    ),
+    "a victim that is gone": lambda s: evolve(
+        s, rounds=Table({"default/g1": evolve(ROUND, victims=((P4, 99),))})
+    ),
+    "evicted": lambda s: past(s, evicted=(P4,)),
+    "sent back": lambda s: past(s, sent_back=(P4,)),
     "settings": lambda s: evolve(s, settings=evolve(s.settings, backoff=False)),
 }  # fmt: skip
 
@@ -287,6 +320,8 @@ def test_everything_but_names_matters(change: str) -> None:
     after = CHANGES[change](before)
     assert after != before
     assert KEY(after) != KEY(before)
+    others = {KEY(CHANGES[other](before)) for other in CHANGES if CHANGES[other](before) != after}
+    assert KEY(after) not in others
 
 
 def test_a_namesake_of_who_is_here_keeps_its_name() -> None:
