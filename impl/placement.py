@@ -121,12 +121,14 @@ def ahead(so_far: tuple[Visit, ...], new: Visit, rank: bool) -> tuple[tuple[Visi
         return (so_far if so_far[0].fits else (new,),)
     if rank:
         return (so_far,)
+    if not new.fits:
+        return (so_far, (new,))
     if any(_loses(new, old) for old in so_far):
         return (so_far,)
     left = tuple(old for old in so_far if not _loses(old, new))
     same = tuple(old for old in left if (old.packing, old.placed) == (new.packing, new.placed))
     others = tuple(old for old in left if old not in same)
-    return ((*others, new), *((*others, old) for old in same))
+    return tuple((*others, one) for one in (*same, new))
 
 
 def _loses(one: Visit, other: Visit) -> bool:

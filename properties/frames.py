@@ -89,7 +89,7 @@ def state_of(world: World, pod: Pod) -> tuple[shown.PodState, str | None]:
     cycle = world.cycle
     if cycle is not None and any(member.key == pod.key for member in cycle.members):
         placed = {result.pod: result.node for result in cycle.results}
-        if cycle.stage in ("placing", "submitting") and placed.get(pod.key):
+        if cycle.stage in ("placing", "weighing", "submitting") and placed.get(pod.key):
             return states.ASSUMED, placed[pod.key]
         return states.IN_FLIGHT, None
     if pod.key in world.ghost.owed:
@@ -150,6 +150,11 @@ def tell(action: Action) -> Telling:
             return Telling("scheduler", f"takes a snapshot for {what}", ("CYCLE-06", "CYCLE-08"))
         case "place":
             return Telling("scheduler", f"tries {what}: {args[1]}", ("CYCLE-14", "CYCLE-16", "CYCLE-19"))
+        case "weigh":
+            ahead = " and ".join(repr(value) for value in action.args[2:])
+            return Telling(
+                "scheduler", f"tried {what} in {action.args[1]!r}; ahead is {ahead}", ("PLACE-12", "PLACE-22")
+            )
         case "submit":
             return Telling(
                 "scheduler", f"carries out the verdict {args[1]} for {what}", ("CYCLE-43", "CYCLE-47")

@@ -12,6 +12,7 @@ from gangproof.impl.cycle import kept_and_minimum, refusal
 from gangproof.impl.filters import prepare
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
+from gangproof.impl.placement import within
 from gangproof.impl.queue import group_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Cycle, World
@@ -91,7 +92,7 @@ def _verdicts(world: World, rules: Rules) -> Iterator[tuple[World, Cycle]]:
 def _refusals(world: World, cycle: Cycle, pod: Pod, rules: Rules) -> str:
     """How many nodes refuse the pod and why, with the members that were tried before it in their places."""
     seen = cycle.taken
-    if seen is None:
+    if seen is None or not cycle.results:
         return cycle.message
     members = {member.key: member for member in cycle.members}
     for result in cycle.results:
@@ -99,7 +100,8 @@ def _refusals(world: World, cycle: Cycle, pod: Pod, rules: Rules) -> str:
             break
         if result.node is not None:
             seen = rules.assume(rules, seen, members[result.pod], result.node)
-    nodes = seen.nodes
+    nodes = within(cycle, seen.nodes)
+    where = f"in domain {cycle.domain.value!r} " if cycle.domain is not None else ""
     prepared = prepare(pod, seen)
     reasons = Counter(
         refused.reason for info in nodes.values() if (refused := refusal(world, prepared, info)) is not None
@@ -107,4 +109,4 @@ def _refusals(world: World, cycle: Cycle, pod: Pod, rules: Rules) -> str:
     if not nodes:
         return "there are no nodes"
     told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
-    return f"0/{len(nodes)} nodes are available: {told}"
+    return f"{where}0/{len(nodes)} nodes are available: {told}"
