@@ -11,8 +11,7 @@ after shrinking is told in words and can be replayed, drawn and explained like a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import ClassVar
 
@@ -22,15 +21,12 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from gangproof.counterexamples.shrink import shrink
 from gangproof.impl.actions import Action, Step, name_of, successors
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Node, Pod
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Environment, World
-from gangproof.properties.frames import tell
-from gangproof.properties.retake import Retaken, first_violation, retake, steps_of
+from gangproof.properties.stories import same, shortened, story
 from gangproof.properties.strategies import (
     NODE_KINDS,
     POD_KINDS,
@@ -64,53 +60,6 @@ class BrokenError(AssertionError):
         super().__init__(f"{violation}\n" + "\n".join(story(path)))
         self.violation = violation
         self.path = path
-
-
-def story(path: Path[World, Action]) -> Iterator[str]:
-    """The steps of a run in numbered sentences, with short names."""
-    for number, (action, after) in enumerate(path.steps, 1):
-        yield f"{number:3}. {sentence(action, after)}"
-
-
-def sentence(action: Action, after: World) -> str:
-    """What happened, in words."""
-    if action.name == "create":
-        kind, _, key = action.args[0].partition("/")
-        match kind:
-            case "pod":
-                return f"user creates {_described(after.pods[key])}"
-            case "node":
-                return f"user creates {_node_described(after.nodes[key])}"
-            case "podGroup":
-                group = after.groups[key]
-                return f"user creates {group.name}: " + (
-                    f"gang of {group.min_count}" if group.gang else "basic"
-                )
-            case _:
-                pass
-    telling = tell(action)
-    return f"{telling.actor} {telling.text}".replace("default/", "")
-
-
-def _described(pod: Pod) -> str:
-    whose = f" of {pod.scheduling_group}" if pod.scheduling_group else ""
-    cpu = pod.requests.get("cpu", 0) // 1000
-    special = [
-        *(["priority " + str(pod.priority)] if pod.priority else []),
-        *(f"only {value}" for value in pod.node_selector.values()),
-        *(f"tolerates {toleration.key}" for toleration in pod.tolerations),
-        *(["scheduling gate"] if pod.scheduling_gates else []),
-    ]
-    return ", ".join([f"{pod.name}{whose}: {cpu} CPU", *special])
-
-
-def _node_described(node: Node) -> str:
-    special = [
-        *(f"in {value}" for value in node.labels.values() if value != node.name),
-        *(f"taint {taint.key}" for taint in node.taints),
-        *(["cordoned"] if node.unschedulable else []),
-    ]
-    return ", ".join([f"{node.name}: {node.allocatable.get('cpu', 0) // 1000} CPU", *special])
 
 
 class Tally:
@@ -147,7 +96,7 @@ class StoryMachine(RuleBasedStateMachine):
 
     def took(self, action: Action, after: World) -> None:
         """One more step; BrokenError if it, or the world after it, breaks a property."""
-        before, self.world = self.world, (after := _same(after))
+        before, self.world = self.world, (after := same(after))
         self.steps.append((action, after))
         self.tally.steps += 1
         asked = self.questions
@@ -261,12 +210,6 @@ class StoryMachine(RuleBasedStateMachine):
             self.took(*steps[choice % len(steps)])
 
 
-@lru_cache(maxsize=1 << 13)
-def _same(world: World) -> World:
-    """The first of equal worlds: runs begin alike, and who remembers worlds then finds them by identity."""
-    return world
-
-
 def _free(letter: str, taken: Iterable[str]) -> str:
     """The first short name that nobody has; that of one who has gone is given out again."""
     names = {key.rpartition("/")[2] for key in taken}
@@ -347,37 +290,6 @@ def fuzz(
         violation=found[0] if found is not None else None,
         path=found[1] if found is not None else None,
     )
-
-
-def shortened(
-    violation: Violation, path: Path[World, Action], rules: Rules, asked: Questions[World, Action]
-) -> tuple[Violation, Path[World, Action]]:
-    """A run from which no step can be left out if the same property is to break, and how it breaks there.
-
-    A step that is not possible without one that is left out is left out with it.
-    """
-    whole = steps_of(path)
-    broken = {whole: (violation, path)}
-
-    def still_fails(parts: Sequence[Retaken]) -> bool:
-        found = first_violation(_as_far_as_possible(path.initial, parts, rules), asked)
-        if found is None or found[0].property != violation.property:
-            return False
-        broken[tuple(parts)] = found
-        return True
-
-    return broken[shrink(whole, still_fails)]
-
-
-def _as_far_as_possible(world: World, parts: Sequence[Retaken], rules: Rules) -> Path[World, Action]:
-    initial = world
-    steps: list[Step] = []
-    for part in parts:
-        again = retake(world, (part,), rules)
-        if again is not None:
-            world = _same(again.last)
-            steps.append((again.actions[0], world))
-    return Path(initial, tuple(steps))
 
 
 def _settings(runs: int, length: int) -> settings:
