@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gangproof.api import check, check_text, draw, prove
+    from gangproof.api import check, check_text, draw, explain, prove
     from gangproof.checking import Options
     from gangproof.counterexamples import Trace
     from gangproof.errors import InputError, Problem
@@ -33,6 +33,7 @@ _WHERE = {
     "check": "gangproof.api",
     "check_text": "gangproof.api",
     "draw": "gangproof.api",
+    "explain": "gangproof.api",
     "load_manifests": "gangproof.load",
     "load_manifests_text": "gangproof.load",
     "load_scenarios": "gangproof.load",
@@ -50,6 +51,7 @@ __all__ = [
     "check",
     "check_text",
     "draw",
+    "explain",
     "load_manifests",
     "load_manifests_text",
     "load_scenarios",

@@ -21,6 +21,7 @@ from gangproof.checking import (
 )
 from gangproof.counterexamples import Trace
 from gangproof.counterexamples import draw as draw_trace
+from gangproof.explaining import Explanations, Target, explain_loaded, explain_scenarios, target_of
 from gangproof.impl.gates import Object, gates_needed
 from gangproof.load import (
     Loaded,
@@ -84,6 +85,38 @@ def check_text(text: str, *, profile: str | None = None, max_states: int | None 
 def check_text_with(text: str, options: Options) -> Report:
     """As `check_text`, with options that are at hand already."""
     return check_sources(collect_text(text, "<text>"), options)
+
+
+def explain(
+    what: Source | Iterable[Source],
+    target: str,
+    *,
+    namespace: str = "default",
+    profile: str = "intended",
+    feature_gates: Mapping[str, bool] | None = None,
+    step: int | None = None,
+    max_states: int | None = 200_000,
+) -> Explanations:
+    """Tell why a PodGroup or a pod (`podgroup/NAME`, `pod/NAME`) is where it is, and what would help.
+
+    Sources are those of `check`. Manifests and dumps are taken as they stand; scenarios are followed to their
+    end, or for the first `step` steps. Raises InputError; ValueError for a target that cannot be read, an
+    unknown profile or gate; LookupError if the sources do not hold the target.
+    """
+    options = Options(
+        profile=profile, gates=tuple(sorted((feature_gates or {}).items())), max_states=max_states
+    )
+    sources = [what] if isinstance(what, str | Path | Object) else list(what)
+    return explain_sources(collect(sources, namespace), target_of(target, namespace), options, step)
+
+
+def explain_sources(
+    collected: Collected, target: Target, options: Options, step: int | None = None, watch: Watch = unwatched
+) -> Explanations:
+    """Explain the target in the manifests that were collected, or in the scenarios if there are none."""
+    if collected.manifests is not None:
+        return explain_loaded(collected.manifests, target, options)
+    return explain_scenarios(collected.scenarios, target, options, step, watch)
 
 
 def prove(*, invariants: Sequence[str] = (), contract: str | Path | None = None) -> ProofReport:

@@ -7,7 +7,7 @@ who wait for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import define, evolve, field
@@ -134,17 +134,16 @@ class _Growing:
         return self.rules.controllers(self.rules, grown)
 
 
-def _info(node: Object | None, pods: Iterable[Pod]) -> NodeInfo:
+def _info(node: Object | None, pods: Sequence[Pod]) -> NodeInfo:
     """The node with the pods on it: what `snapshot.with_pod` comes to for one after the other (FILT-09)."""
     used: dict[str, int] = {}
     nonzero: dict[str, int] = {}
-    number = 0
-    for number, pod in enumerate(pods, 1):
+    for pod in pods:
         for totals, amounts in ((used, pod.requests), (nonzero, pod.scoring_requests)):
             for resource, amount in amounts.items():
                 totals[resource] = totals.get(resource, 0) + amount
-    if number:
-        used["pods"] = used.get("pods", 0) + number
+    if pods:
+        used["pods"] = used.get("pods", 0) + len(pods)
     return NodeInfo(
         node=node if isinstance(node, Node) else None,
         pods=Table((pod.key, pod) for pod in pods),

@@ -8,6 +8,7 @@ import typer
 
 from gangproof.cli.check import check
 from gangproof.cli.draw import draw
+from gangproof.cli.explain import explain
 from gangproof.cli.faults import faults
 from gangproof.cli.fuzz import fuzz
 from gangproof.cli.prove import prove
@@ -48,5 +49,5 @@ def options(
     context.obj = Session(debug)
 
 
-for function in (check, prove, fuzz, faults, draw, rules):
+for function in (check, explain, prove, fuzz, faults, draw, rules):
     app.command(context_settings=CONTEXT)(function)

@@ -1,0 +1,228 @@
+"""Explaining one group or pod: files in, one explanation for each world that they describe.
+
+Manifests and dumps are one world, as it stands. A scenario is every world in which its runs settle at its end;
+worlds with the same explanation are told once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+from attrs import evolve, fields, frozen, has
+
+from gangproof.checking import Options, Watch, gates_for, unwatched
+from gangproof.impl.bulk import world_of
+from gangproof.impl.gates import Object, keep_enabled, served
+from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.profiles import INTENDED, V1_36_3
+from gangproof.impl.rules import Rules
+from gangproof.impl.world import Settings, World
+from gangproof.load import Loaded, Unmodelled
+from gangproof.properties.explanation import Explanation, UnknownNameError, explain
+from gangproof.properties.explanation.attempts import as_dumped
+from gangproof.properties.explore import Limits
+from gangproof.properties.scenarios.course import Following
+from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle
+from gangproof.properties.scenarios.features import features, object_features
+from gangproof.properties.scenarios.report import MISSING
+from gangproof.properties.scenarios.run import follow
+from gangproof.properties.system import Questions
+from gangproof.report.machine import document as json_document
+
+RULES: Mapping[str, Rules] = {"intended": INTENDED, "v1.36.3": V1_36_3}
+KINDS: Mapping[str, Literal["podGroup", "pod"]] = {
+    "podgroup": "podGroup", "podgroups": "podGroup", "pg": "podGroup",
+    "pod": "pod", "pods": "pod", "po": "pod",
+}  # fmt: skip
+MOST_STATES = 200_000
+PAIRS = ("requests", "safe")
+
+
+@frozen
+class Target:
+    """What is asked about: a PodGroup or a pod, by key."""
+
+    kind: Literal["podGroup", "pod"]
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()}/{self.key.removeprefix('default/')}"
+
+
+def target_of(text: str, namespace: str = "default") -> Target:
+    """The target that is written `podgroup/NAME`, `pod/NAME` or with a namespace between. Raises ValueError."""
+    kind, _, name = text.partition("/")
+    known = KINDS.get(kind.lower().removesuffix(".scheduling.k8s.io"))
+    parts = name.split("/")
+    if known is None or len(parts) > 2 or not all(parts):
+        raise ValueError(f"{text!r} found, podgroup/NAME or pod/NAME expected")
+    return Target(known, name if len(parts) == 2 else f"{namespace}/{name}")
+
+
+@frozen
+class Explained:
+    """The explanation that so many worlds of a source share; `source` is a scenario's id, "" for manifests."""
+
+    source: str
+    worlds: int
+    explanation: Explanation
+
+
+@frozen
+class Explanations:
+    """The answer to one `explain`.
+
+    `undecided` tells what could change the answer and is not modelled, or was not looked at.
+    """
+
+    asked: str
+    profile: str
+    gates: str
+    found: tuple[Explained, ...]
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 if it is explained, 3 if what decides is not modelled."""
+        beyond = any(one.explanation.beyond for one in self.found)
+        return 3 if self.undecided or beyond or not self.found else 0
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for number, one in enumerate(self.found):
+            if number:
+                lines.append("")
+            if one.source:
+                times = "1 settled world" if one.worlds == 1 else f"{one.worlds} settled worlds"
+                lines += [f"scenario {one.source}, {times}:", ""]
+            lines.append(str(one.explanation))
+        if self.undecided:
+            lines += ["", "not modelled, and it may decide:", *(f"  {item}" for item in self.undecided)]
+        return "\n".join(lines)
+
+    def json(self) -> str:
+        """The document of kind `Explanation`; docs/explain.md describes it."""
+        return json_document(
+            "Explanation",
+            {
+                "asked": self.asked,
+                "profile": self.profile,
+                "featureGates": self.gates,
+                "exitCode": self.exit_code,
+                "explanations": [
+                    {"scenario": one.source or None, "worlds": one.worlds, **_plain(one.explanation)}
+                    for one in self.found
+                ],
+                "undecided": list(self.undecided),
+            },
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Plain data with the names of the fields in the writing of JSON."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in cast("tuple[Any, ...]", value)]
+    kind: type[Any] = value.__class__
+    if not has(kind):
+        return value
+    return {
+        _camel(field.name): dict(part) if field.name in PAIRS else _plain(part)
+        for field in fields(kind)
+        for part in (getattr(value, field.name),)
+    }
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
+
+
+def explain_loaded(loaded: Loaded, target: Target, options: Options) -> Explanations:
+    """The explanation in the world of manifests or of a dump.
+
+    Raises UnknownNameError if it does not hold the target, ValueError for gates or a profile that cannot be.
+    """
+    rules, gates = _rules(options.profile), gates_for(loaded, options)
+    objects = [keep_enabled(obj, gates) for obj in loaded.objects if served(obj, gates)]
+    world = as_dumped(world_of(rules, objects, Settings(gates=gates)))
+    found = explain(world, rules, target.kind, target.key)
+    concerned = _concerned(world, target)
+    undecided = tuple(
+        [*_unmodelled(loaded.unmodelled, concerned, found)] if found.state not in ("placed", "ended") else []
+    )
+    missing = sorted({name for obj in concerned for name in object_features(obj)} & MISSING)
+    return Explanations(
+        str(target), options.profile, str(gates), (Explained("", 1, found),), (*undecided, *missing)
+    )
+
+
+def _rules(profile: str) -> Rules:
+    if profile not in RULES:
+        raise ValueError(f"profile {profile!r} found, one of {', '.join(RULES)} expected")
+    return RULES[profile]
+
+
+def _concerned(world: World, target: Target) -> list[Pod | PodGroup]:
+    """The asked objects and those of the group."""
+    pod = world.pods.get(target.key) if target.kind == "pod" else None
+    group = target.key if target.kind == "podGroup" else pod.group if pod is not None else None
+    found: list[Pod | PodGroup] = [p for p in world.pods.values() if p is pod or (group and p.group == group)]
+    stored = world.groups.get(group or "")
+    return [stored, *found] if stored is not None else found
+
+
+def _unmodelled(
+    items: Sequence[Unmodelled], concerned: Sequence[Object], found: Explanation
+) -> Iterator[str]:
+    """What was left out of the asked objects themselves; budgets only if somebody would be evicted."""
+    names = {(type(obj).__name__, name) for obj in concerned for name in (obj.key, obj.key.partition("/")[2])}
+    for item in items:
+        evicting = item.kind == "PodDisruptionBudget" and found.state in ("evicts", "varies")
+        if item.decisive and ((item.kind, item.name) in names or evicting):
+            where = f"{item.file}:{item.line}" if item.line else item.file
+            yield f"{item.kind} {item.name} ({where}): {item.why}"
+
+
+def explain_scenarios(
+    documents: Sequence[Scenario],
+    target: Target,
+    options: Options,
+    step: int | None = None,
+    watch: Watch = unwatched,
+) -> Explanations:
+    """The explanations at the end of each scenario in which the target is there, or after so many steps.
+
+    Raises UnknownNameError if it is in none, ValueError for a profile that there is not.
+    """
+    found: list[Explained] = []
+    undecided: list[str] = []
+    unknown: UnknownNameError | None = None
+    for number, scenario in enumerate(documents, 1):
+        watch(f"scenario {number} of {len(documents)}, {scenario.id}")
+        missing = sorted(features(scenario) & MISSING)
+        if missing:
+            undecided.append(f"scenario {scenario.id}: {', '.join(missing)}")
+            continue
+        rules = _rules(scenario.profile or options.profile)
+        worlds, stop = _ends(scenario, rules, options, step)
+        if stop != "exhausted":
+            undecided.append(f"scenario {scenario.id}: not all runs were followed: {stop}")
+        try:
+            told = [explain(world, rules, target.kind, target.key) for world in worlds]
+        except UnknownNameError as error:
+            unknown = error
+            continue
+        found.extend(Explained(scenario.id, told.count(one), one) for one in dict.fromkeys(told))
+    if unknown is not None and not found:
+        raise unknown
+    return Explanations(str(target), options.profile, "", tuple(found), tuple(undecided))
+
+
+def _ends(scenario: Scenario, rules: Rules, options: Options, step: int | None) -> tuple[list[World], str]:
+    """The worlds in which the scenario's runs settle, or those after so many of its steps."""
+    steps = tuple(Settle() if isinstance(s, Expect | Possible) else s for s in scenario.steps)
+    steps = (*steps, Settle()) if step is None else steps[:step]
+    limits = Limits(options.max_states, seconds=options.seconds)
+    course = follow(evolve(scenario, steps=steps), Following(rules, Questions(), limits))
+    return list(dict.fromkeys(run.world for run in course.runs)), course.stop
