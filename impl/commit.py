@@ -12,6 +12,7 @@ from attrs import evolve
 
 from gangproof.impl.cycle import UNSCHEDULABLE
 from gangproof.impl.filters import prepare, rejection
+from gangproof.impl.filters.nodes import node_resources_fit
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import notice
@@ -54,12 +55,14 @@ def own_result(cycle: Cycle, pod: str) -> Result:
 def _commit(rules: Rules, world: World, cycle: Cycle) -> World | Literal["Wait", "Error"]:
     """The world with all kept members assumed and their binds open; or why the commit is undone as a whole.
 
-    A gang falls short if members or its object went away after the snapshot (DEV-19).
+    A gang falls short if members, its object or its room went away after the snapshot (DEV-19).
     """
     by_key = {pod.key: pod for pod in cycle.members}
     kept = [result for result in cycle.results if result.node is not None]
     for result in kept:
         world = assume(rules, world, by_key[result.pod], result.node or "")
+    if not any(result.pod in world.assumed for result in kept):
+        return "Wait"
     for result in kept:
         pod = by_key[result.pod]
         world, answer = rules.permit(rules, world, world.members_of(pod.group or ""), pod)
@@ -92,15 +95,27 @@ def permit(rules: Rules, world: World, sets: Members, pod: Pod) -> tuple[World, 
 
 
 def assume(rules: Rules, world: World, pod: Pod, node: str) -> World:
-    """The pod assumed on the node in the live cache (BIND-01); unchanged if it is gone, going or replaced."""
+    """The pod assumed on the node in the live cache (BIND-01).
+
+    Unchanged if the pod is gone, going or replaced, and, in *intended*, if the node lost the room for it since
+    the snapshot (INV-05; DEV-56).
+    """
     stored = world.pods.get(pod.key)
     if stored is None or stored.uid != pod.uid or stored.terminating or stored.node_name or stored.terminal:
+        return world
+    if not rules.room(world, stored, node):
         return world
     world = put_on(world, stored, node)
     world = evolve(
         world, assumed=world.assumed.put(pod.key, node), nominations=world.nominations.drop(pod.key)
     )
     return tell(rules, world, stored.group, "assumed", pod.key)
+
+
+def room(world: World, pod: Pod, node: str) -> bool:
+    """Whether the node is there and has room for the pod beside what is on it now (FILT-10)."""
+    info = world.cache.get(node)
+    return info is not None and info.node is not None and node_resources_fit(pod, info) is None
 
 
 def forget(rules: Rules, world: World, pod: Pod) -> World:

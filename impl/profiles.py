@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from gangproof.impl.admission import admission
 from gangproof.impl.api import controllers, terminate
-from gangproof.impl.commit import bind, permit, submit
+from gangproof.impl.commit import bind, permit, room, submit
 from gangproof.impl.condition import condition, store
 from gangproof.impl.cycle import check, displace, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.members import members, quorum
 from gangproof.impl.placement import domains
 from gangproof.impl.preemption.ask import ask, ask_as_group
-from gangproof.impl.preemption.nominate import nominate
+from gangproof.impl.preemption.nominate import drop_stale, nominate
 from gangproof.impl.preemption.rounds import evict
 from gangproof.impl.preemption.spare import spare
 from gangproof.impl.preemption.units import weaker_units
@@ -41,9 +41,11 @@ INTENDED = Rules(
     spare=spare,
     displace=displace,
     nominate=nominate,
+    stale=drop_stale,
     evict=evict,
     resume=resume,
     submit=submit,
+    room=room,
     permit=permit,
     bind=bind,
     fail=fail,

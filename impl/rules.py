@@ -151,12 +151,20 @@ class NominateStep(Protocol):
     def __call__(self, world: World, cycle: Cycle) -> World: ...
 
 
+class StaleStep(Protocol):
+    def __call__(self, rules: Rules, world: World) -> World: ...
+
+
 class ResumeStep(Protocol):
     def __call__(self, rules: Rules, world: World, over: Round) -> World: ...
 
 
 class SubmitStep(Protocol):
     def __call__(self, rules: Rules, world: World, cycle: Cycle) -> World: ...
+
+
+class RoomStep(Protocol):
+    def __call__(self, world: World, pod: Pod, node: str) -> bool: ...
 
 
 class PermitStep(Protocol):
@@ -220,9 +228,11 @@ class Rules:
     spare: SpareStep
     displace: DisplaceStep
     nominate: NominateStep
+    stale: StaleStep
     evict: EvictStep
     resume: ResumeStep
     submit: SubmitStep
+    room: RoomStep
     permit: PermitStep
     bind: BindStep
     fail: FailStep

@@ -26,6 +26,7 @@ def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
     return (
         *_nodes(pre, post),
         *_groups_that_come(pre, post),
+        *_protection(pre, post),
         *_pods_that_come(pre, post),
         *_fates(pre, post),
         *_pods_that_go(pre, post),
@@ -103,6 +104,12 @@ def _nodes(pre: Structure, post: Structure) -> Iterator[Call]:
 def _groups_that_come(pre: Structure, post: Structure) -> Iterator[Call]:
     for group in _new(pre, post, "group_exists"):
         yield "create_group", {"g": group}
+
+
+def _protection(pre: Structure, post: Structure) -> Iterator[Call]:
+    for group in sorted(pre["group_exists"] & post["group_exists"]):
+        if (group in pre["protected"]) != (group in post["protected"]):
+            yield "set_protection", {"g": group}
 
 
 def _pods_that_come(pre: Structure, post: Structure) -> Iterator[Call]:

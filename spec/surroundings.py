@@ -119,6 +119,15 @@ def create_group(now: State, g: Term, **spec: Term) -> Step:
     )
 
 
+@action("GC-01 GC-02", g=Group, protected=chosen(State.protected, "g"))
+def set_protection(now: State, g: Term, protected: Term) -> Step:
+    """Somebody puts the protection finalizer on a PodGroup, or takes it away by hand."""
+    return Step(
+        when=[clause("the group is there", now.group_exists(g))],
+        then=[becomes(now.protected(g), protected)],
+    )
+
+
 @action("ACT-02 ACT-27 GC-02", g=Group)
 def remove_group(now: State, g: Term) -> Step:
     """The group object goes, and its history with it; a protected one only after its pods."""

@@ -8,7 +8,7 @@ from gangproof.impl.commit import assume, forget, give_up, open_call, own_result
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import activate
-from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, Rules, SubmitStep
+from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, RoomStep, Rules, SubmitStep
 from gangproof.impl.world import Binding, Cycle, Members, Result, Stage, World
 
 
@@ -101,6 +101,15 @@ def without_a_second_try(old: BindStep) -> BindStep:
     return bind
 
 
+def whatever_came_meanwhile(_: RoomStep) -> RoomStep:
+    """The commit does not look at the node again (BIND-01)."""
+
+    def room(world: World, pod: Pod, node: str) -> bool:
+        return True
+
+    return room
+
+
 DEVIATIONS = (
     Deviation(
         Change(
@@ -123,6 +132,17 @@ DEVIATIONS = (
         intended="Permit inside a simulation or trial only counts",
         breaks=("INV-02", "INV-07"),
         rules=("CYCLE-24", "GANG-11"),
+    ),
+    Deviation(
+        Change(
+            "DEV-56",
+            "a member is promised its node although that shrank, filled up or went since the snapshot",
+            {"room": whatever_came_meanwhile},
+        ),
+        promise="what is assumed and bound on a node fits there",
+        intended="a commit looks at the room on the node again; who has none any more fails",
+        breaks=("INV-05",),
+        rules=("BIND-01",),
     ),
     Deviation(
         Change(

@@ -1,4 +1,4 @@
-"""Every scenario file of the repository, judged in *intended*: what is modelled holds, the rest says so.
+"""Every scenario file of the repository, in both profiles: what is modelled holds, the rest says so.
 
 Which documents are not judged yet is written down below by name, so that neither a loss nor a gain goes
 unnoticed.
@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from gangproof.impl.profiles import INTENDED
+from gangproof.impl.profiles import INTENDED, V1_36_3, V1_36_3_PROMPT
 from gangproof.load import load_scenarios
 from gangproof.properties.explore import Limits
 from gangproof.properties.judges import questions
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.report import check_scenario
+from gangproof.properties.system import Questions
 from gangproof.properties.verdict import Verdict
 
 FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.scenario.yaml"))
@@ -25,12 +26,27 @@ LIMITS = Limits(states=20_000)
 NOT_YET = Path(__file__).with_name("not_yet.txt").read_text().split()
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.id)
-def test_scenario(document: Scenario) -> None:
-    if document.profile == "v1.36.3":
-        pytest.skip("the profile v1.36.3 is not modelled yet")
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if d.profile != "v1.36.3"], ids=lambda d: d.id)
+def test_intended(document: Scenario) -> None:
     report = check_scenario(document, "intended", INTENDED, questions(), LIMITS)
     expected = Verdict.NOT_SUPPORTED if document.id in NOT_YET else Verdict.HOLDS
+    assert report.verdict is expected, str(report)
+
+
+SHIPPED = [d for d in DOCUMENTS if d.profile != "intended" and d.id not in NOT_YET]
+NOT_REACHED = {
+    "GB-02-shipped": "bound pods have distinct start times here; without any, either victim may be chosen",
+    "SOP-11-shipped": "the model also has runs in which nobody's guard is lifted in time, which were never seen",
+}
+"""Documents about v1.36.3 that the model does not follow, and why."""
+
+
+@pytest.mark.parametrize("document", SHIPPED, ids=lambda d: d.id)
+def test_shipped(document: Scenario) -> None:
+    """A document that does not name v1.36.3 is judged without the deviations that are races."""
+    rules = V1_36_3 if document.profile == "v1.36.3" else V1_36_3_PROMPT
+    report = check_scenario(document, "v1.36.3", rules, Questions(), LIMITS)
+    expected = Verdict.VIOLATED if document.id in NOT_REACHED else Verdict.HOLDS
     assert report.verdict is expected, str(report)
 
 
