@@ -29,6 +29,7 @@ KINDS: dict[str, str] = {
     "podGroup": "groups",
     "workload": "workloads",
     "priorityClass": "priority_classes",
+    "pdb": "budgets",
 }
 
 
@@ -38,6 +39,8 @@ class ApiError(Exception):
 
 def kind_of(obj: Object) -> str:
     """The object's kind as scenarios write it, such as `podGroup`."""
+    if isinstance(obj, PodDisruptionBudget):
+        return "pdb"
     name = type(obj).__name__
     return name[0].lower() + name[1:]
 

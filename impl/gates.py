@@ -11,9 +11,17 @@ from typing import TypeVar
 
 from attrs import evolve, fields, frozen
 
-from gangproof.impl.objects import Node, Pod, PodGroup, PodGroupTemplate, PriorityClass, Workload
+from gangproof.impl.objects import (
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    PodGroup,
+    PodGroupTemplate,
+    PriorityClass,
+    Workload,
+)
 
-Object = Node | Pod | PodGroup | PriorityClass | Workload
+Object = Node | Pod | PodDisruptionBudget | PodGroup | PriorityClass | Workload
 
 NAMES: Mapping[str, str] = {
     "GenericWorkload": "generic_workload",

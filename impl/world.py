@@ -13,7 +13,7 @@ from typing import Literal
 from attrs import evolve, frozen
 
 from gangproof.impl.gates import SCENARIO_GATES, FeatureGates, Object
-from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table
 
 QueuePlace = Literal["active", "backoff", "pool", "gated"]
@@ -324,6 +324,7 @@ class World:
     groups: Table[PodGroup] = Table()
     workloads: Table[Workload] = Table()
     priority_classes: Table[PriorityClass] = Table()
+    budgets: Table[PodDisruptionBudget] = Table()
     births: int = 0
     # the scheduler's memory
     members: Table[Members] = Table()

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, PodGroup, Workload
+from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, PodDisruptionBudget, PodGroup, Workload
 from gangproof.impl.table import Table
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -54,8 +54,13 @@ def same(value: Hashable) -> Hashable:
 
 
 @lru_cache(maxsize=1 << 10)
-def ageless(objects: Table[PodGroup] | Table[Workload]) -> tuple[Hashable, ...]:
+def ageless(objects: Table[PodDisruptionBudget] | Table[PodGroup] | Table[Workload]) -> tuple[Hashable, ...]:
     return tuple(evolve(obj, uid=0) for obj in objects.values())
+
+
+def disrupted(budgets: Table[PodDisruptionBudget]) -> frozenset[str]:
+    """The pods that budgets know by name."""
+    return frozenset(f"{b.namespace}/{name}" for b in budgets.values() for name in b.disrupted_pods)
 
 
 def bag_of(items: Iterable[Hashable]) -> tuple[Hashable, ...]:

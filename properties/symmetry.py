@@ -27,7 +27,7 @@ from attrs import evolve, frozen
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.world import Cycle, Environment, Members, NodeInfo, Result, Snapshot, World
-from gangproof.properties.shapes import ageless, bag_of, shape_of_node, shape_of_pod
+from gangproof.properties.shapes import ageless, bag_of, disrupted, shape_of_node, shape_of_pod
 
 
 @frozen(cache_hash=True)
@@ -168,8 +168,7 @@ class _Reading:
             return
         shape = shape_of_node(node) if node is not None else None
         self.nodes[name].append((what, shape and shape.value, node is not None and node.name == name))
-        if shape is not None:
-            self.kept |= shape.names
+        self.kept |= shape.names if shape is not None else frozenset()
 
     def read_truth(self) -> None:
         for name, node in self.world.nodes.items():
@@ -177,6 +176,7 @@ class _Reading:
             self.at[name], self.nodes[name] = [], [shape.value]
             if shape.names:
                 self.kept |= shape.names
+        self.kept |= disrupted(self.world.budgets)
         for key, pod in self.world.pods.items():
             shape = shape_of_pod(pod)
             self.pods[key], self.uids[key] = [shape.value], pod.uid
@@ -385,7 +385,7 @@ class _Reading:
             ageless(world.groups),
             ageless(world.unseen),
             ageless(world.workloads),
-            world.priority_classes,
+            (world.priority_classes, ageless(world.budgets)),
             world.memory,
             tuple(world.members),
             (ghost.started, tuple(ghost.counted), ghost.lost, ghost.beyond),

@@ -13,14 +13,15 @@ from typing import Any
 from attrs import define, evolve, field
 
 from gangproof.impl.gates import FeatureGates, Object, keep_enabled, served
-from gangproof.impl.objects import Pod, PodGroup, PriorityClass
-from gangproof.impl.objects.checks import fields_of, shown
+from gangproof.impl.objects import LabelSelector, Pod, PodDisruptionBudget, PodGroup, PriorityClass
+from gangproof.impl.objects.checks import fields_of, number_or_share, shown
 from gangproof.impl.objects.policy import deciding_class
 from gangproof.impl.objects.validation import Path, violations
 from gangproof.impl.table import Table
 from gangproof.load import shorthand
 from gangproof.load.admission import protected
-from gangproof.load.decode import DECODERS
+from gangproof.load.decode import DECODERS, decode_bound
+from gangproof.load.decode_pod import decode_selector
 from gangproof.load.fields import SHAPES, VERSIONS
 from gangproof.load.names import UnreadableError, expand
 from gangproof.load.scenario_fields import KIND_OF
@@ -29,7 +30,6 @@ from gangproof.properties.scenarios.records import (
     Created,
     DeviceClass,
     Job,
-    PodDisruptionBudget,
     Ref,
     Refused,
     ResourceClaim,
@@ -154,7 +154,7 @@ def _need(data: Data, key: str, path: Path) -> Any:
 
 def _record(plural: str, data: Data, name: str, path: Path) -> Created:
     namespace = data.get("namespace") or "default"
-    for key in ("parallelism", "completions", "count", "minAvailable", "maxUnavailable"):
+    for key in ("parallelism", "completions", "count"):
         if (data.get(key) or 0) < 0:
             raise UnreadableError((*path, key), shown(data[key]), "an integer of at least 0")
     match plural:
@@ -187,12 +187,16 @@ def _record(plural: str, data: Data, name: str, path: Path) -> Created:
         case _:
             if (data.get("minAvailable") is None) == (data.get("maxUnavailable") is None):
                 raise UnreadableError(path, "a budget", "exactly one of minAvailable, maxUnavailable")
+            for key in ("minAvailable", "maxUnavailable"):
+                finding = number_or_share(data[key]) if data.get(key) is not None else None
+                if finding is not None:
+                    raise UnreadableError((*path, key), finding.found, finding.expected)
             return PodDisruptionBudget(
                 namespace,
                 name,
-                Table(_need(data, "selector", path)),
-                data.get("minAvailable"),
-                data.get("maxUnavailable"),
+                selector=decode_selector({"matchLabels": _need(data, "selector", path)}) or LabelSelector(),
+                min_available=decode_bound(data.get("minAvailable")),
+                max_unavailable=decode_bound(data.get("maxUnavailable")),
             )
 
 

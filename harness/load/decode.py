@@ -12,9 +12,12 @@ from typing import Any
 
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import (
+    Bound,
     Condition,
     ControllerRef,
+    LabelSelector,
     Node,
+    PodDisruptionBudget,
     PodGroup,
     PodGroupTemplate,
     PriorityClass,
@@ -24,7 +27,7 @@ from gangproof.impl.objects import (
 from gangproof.impl.objects.checks import entries_of, fields_of
 from gangproof.impl.objects.quantity import base_units
 from gangproof.impl.table import Table
-from gangproof.load.decode_pod import decode_claim_statuses, decode_claims, decode_pod
+from gangproof.load.decode_pod import decode_claim_statuses, decode_claims, decode_pod, decode_selector
 
 Data = Mapping[str, Any]
 
@@ -132,9 +135,31 @@ def _decode_class(data: Data) -> PriorityClass:
     )
 
 
+def decode_bound(value: int | str | None) -> Bound | None:
+    """A number of pods, or a share as `50%`."""
+    if isinstance(value, str):
+        return Bound(int(value.removesuffix("%")), percent=True)
+    return None if value is None else Bound(value)
+
+
+def _decode_budget(data: Data) -> PodDisruptionBudget:
+    metadata, spec, status = (fields_of(data.get(part)) for part in ("metadata", "spec", "status"))
+    stored = is_stored(data)
+    return PodDisruptionBudget(
+        namespace=metadata.get("namespace") or "default",
+        name=metadata["name"],
+        selector=decode_selector(spec.get("selector")) or LabelSelector(),
+        min_available=decode_bound(spec.get("minAvailable")),
+        max_unavailable=decode_bound(spec.get("maxUnavailable")),
+        disruptions_allowed=status.get("disruptionsAllowed") if stored else None,
+        disrupted_pods=tuple(sorted(fields_of(status.get("disruptedPods")))) if stored else (),
+    )
+
+
 DECODERS: Mapping[str, Callable[[Data], Object]] = {
     "Node": _decode_node,
     "Pod": decode_pod,
+    "PodDisruptionBudget": _decode_budget,
     "PodGroup": _decode_group,
     "PriorityClass": _decode_class,
     "Workload": _decode_workload,

@@ -76,7 +76,8 @@ def _requirements(entries: Any) -> tuple[Requirement, ...]:
     )
 
 
-def _selector(data: Data | None, more: tuple[Requirement, ...] = ()) -> LabelSelector | None:
+def decode_selector(data: Data | None, more: tuple[Requirement, ...] = ()) -> LabelSelector | None:
+    """A label selector, with more conditions if any are given; None if there is none."""
     if data is None:
         return None
     labels = fields_of(data.get("matchLabels"))
@@ -115,7 +116,7 @@ def _pod_term(data: Data, namespace: str, labels: Data) -> PodAffinityTerm:
     everywhere = data.get("namespaceSelector") is not None
     return PodAffinityTerm(
         topology_key=data["topologyKey"],
-        selector=_selector(data.get("labelSelector"), more),
+        selector=decode_selector(data.get("labelSelector"), more),
         namespaces=None if everywhere else tuple(names or [namespace]),
     )
 
@@ -137,7 +138,7 @@ def _spread(data: Data) -> TopologySpreadConstraint:
         topology_key=data["topologyKey"],
         max_skew=data["maxSkew"],
         when_unsatisfiable=data["whenUnsatisfiable"],
-        selector=_selector(data.get("labelSelector")),
+        selector=decode_selector(data.get("labelSelector")),
         min_domains=data.get("minDomains") or 1,
         node_affinity_policy=data.get("nodeAffinityPolicy") or "Honor",
         node_taints_policy=data.get("nodeTaintsPolicy") or "Ignore",

@@ -12,6 +12,7 @@ from gangproof.load.schema import (
     STRING,
     STRINGS,
     TEXT_MAP,
+    Either,
     Fields,
     ListOf,
     Shape,
@@ -284,9 +285,31 @@ POD = Fields(
         ),
     }
 )
+BUDGET_BOUND = Either({int: INTEGER, str: STRING}, "an integer, or a percentage such as 50%")
+BUDGET = Fields(
+    {
+        **TYPE,
+        "spec": Fields(
+            {
+                "selector": SELECTOR,
+                "minAvailable": BUDGET_BOUND,
+                "maxUnavailable": BUDGET_BOUND,
+                **_ignored("unhealthyPodEvictionPolicy"),
+            }
+        ),
+        "status": Fields(
+            {
+                "disruptionsAllowed": INTEGER,
+                "disruptedPods": TEXT_MAP,
+                **_ignored("observedGeneration currentHealthy desiredHealthy expectedPods conditions"),
+            }
+        ),
+    }
+)
 SHAPES: Mapping[str, Fields] = {
     "Node": NODE,
     "Pod": POD,
+    "PodDisruptionBudget": BUDGET,
     "PodGroup": POD_GROUP,
     "PriorityClass": PRIORITY_CLASS,
     "Workload": WORKLOAD,
@@ -294,6 +317,7 @@ SHAPES: Mapping[str, Fields] = {
 VERSIONS: Mapping[str, str] = {
     "Node": "v1",
     "Pod": "v1",
+    "PodDisruptionBudget": "policy/v1",
     "PodGroup": "scheduling.k8s.io/v1alpha2",
     "PriorityClass": "scheduling.k8s.io/v1",
     "Workload": "scheduling.k8s.io/v1alpha2",
@@ -314,6 +338,10 @@ VERSION_HINTS: Mapping[tuple[str, str], str] = {
         "PodGroup",
         "scheduling.k8s.io/v1alpha1",
     ): "v1alpha1 had no PodGroup; the fields are those of v1alpha2",
+    (
+        "PodDisruptionBudget",
+        "policy/v1beta1",
+    ): "v1 has the same fields; there an empty selector chooses every pod",
     ("PriorityClass", "scheduling.k8s.io/v1beta1"): "v1 has the same fields",
     ("PriorityClass", "scheduling.k8s.io/v1alpha1"): "v1 has the same fields",
 }

@@ -16,7 +16,6 @@ DECISIVE: Mapping[str, str] = {
     "LimitRange": "defaults from limit ranges are not modelled",
     "PersistentVolume": _VOLUMES,
     "PersistentVolumeClaim": _VOLUMES,
-    "PodDisruptionBudget": "disruption budgets are not modelled yet",
     "ReplicaSet": _CONTROLLER,
     "ReplicationController": _CONTROLLER,
     "ResourceClaim": _CLAIMS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangproof.load.fields import POD_SPEC
+from gangproof.load.fields import BUDGET_BOUND, POD_SPEC
 from gangproof.load.schema import (
     BOOLEAN,
     IGNORED,
@@ -103,8 +103,8 @@ OBJECTS: Mapping[str, Mapping[str, Shape]] = {
         "name": STRING,
         "namespace": STRING,
         "selector": TEXT_MAP,
-        "minAvailable": INTEGER,
-        "maxUnavailable": INTEGER,
+        "minAvailable": BUDGET_BOUND,
+        "maxUnavailable": BUDGET_BOUND,
     },
 }
 KIND_OF: Mapping[str, str] = {

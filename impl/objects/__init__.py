@@ -17,6 +17,7 @@ from gangproof.impl.objects.affinity import (
     Requirement,
     TopologySpreadConstraint,
 )
+from gangproof.impl.objects.budget import Bound, PodDisruptionBudget
 from gangproof.impl.objects.node import Node, Taint, Toleration, tolerates
 from gangproof.impl.objects.pod import Phase, Pod
 from gangproof.impl.objects.podgroup import Condition, DisruptionMode, PodGroup, PodGroupClaim
@@ -24,6 +25,7 @@ from gangproof.impl.objects.policy import PriorityClass
 from gangproof.impl.objects.workload import ControllerRef, PodGroupTemplate, Workload
 
 __all__ = [
+    "Bound",
     "Condition",
     "ControllerRef",
     "DisruptionMode",
@@ -36,6 +38,7 @@ __all__ = [
     "Pod",
     "PodAffinity",
     "PodAffinityTerm",
+    "PodDisruptionBudget",
     "PodGroup",
     "PodGroupClaim",
     "PodGroupTemplate",

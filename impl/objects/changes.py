@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gangproof.impl.objects.budget import PodDisruptionBudget
 from gangproof.impl.objects.pod import Pod
 from gangproof.impl.objects.podgroup import PodGroup
 from gangproof.impl.objects.workload import Workload
@@ -19,6 +20,7 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
         "workload_name": ("spec.podGroupTemplateRef", "API-31"),
         "pod_group_template_name": ("spec.podGroupTemplateRef", "API-31"),
     },
+    PodDisruptionBudget: {},
     Workload: {
         "controller_ref": ("spec.controllerRef", "API-11"),
         "pod_group_templates": ("spec.podGroupTemplates", "API-12"),
@@ -40,7 +42,10 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
 IDENTITY = ("namespace", "name")
 
 
-def refused_changes(old: Pod | PodGroup | Workload, new: Pod | PodGroup | Workload) -> tuple[str, ...]:
+Changed = Pod | PodDisruptionBudget | PodGroup | Workload
+
+
+def refused_changes(old: Changed, new: Changed) -> tuple[str, ...]:
     """Why an update from old to new is refused, () if it is not: ADM-02, ADM-03, API-47 and, for pods, core.
 
     TypeError if the two are not of one kind. Of a pod's other fields: scheduling gates can only be removed,

@@ -162,6 +162,16 @@ def one_of(*choices: str) -> Check:
     return lambda value: None if value in choices else Finding(shown(value), expected)
 
 
+def number_or_share(value: Any) -> Finding | None:
+    """A number of at least 0, or a percentage from 0% to 100% as text."""
+    share = value.removesuffix("%") if isinstance(value, str) and value.endswith("%") else ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        fits = 0 <= value <= LARGEST_INT32
+    else:
+        fits = share.isascii() and share.isdigit() and len(share) <= 3 and int(share) <= 100
+    return None if fits else Finding(shown(value), "an integer of at least 0, or 0% to 100%")
+
+
 def exactly_one(*fields: str) -> Check:
     """A mapping with exactly one of these fields set."""
     expected = f"exactly one of {', '.join(fields)}" if len(fields) > 1 else "".join(fields)

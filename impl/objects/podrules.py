@@ -68,7 +68,7 @@ def _gated_and_bound(value: Any) -> Finding | None:
     return None
 
 
-def _selector(prefix: str) -> Rules:
+def selector_rules(prefix: str) -> Rules:
     expression = f"{prefix}.matchExpressions[]"
     return (
         ("core", f"{prefix}.matchLabels", labels),
@@ -95,11 +95,11 @@ def _pod_terms(field: str) -> Rules:
     preferred = f"spec.affinity.{field}.preferredDuringSchedulingIgnoredDuringExecution[]"
     return (
         ("FILT-14", f"{required_terms}.topologyKey", required(label_key)),
-        *_selector(f"{required_terms}.labelSelector"),
+        *selector_rules(f"{required_terms}.labelSelector"),
         ("SCORE-10", f"{preferred}.weight", required(integer(1, 100))),
         ("SCORE-10", f"{preferred}.podAffinityTerm", present),
         ("FILT-14", f"{preferred}.podAffinityTerm.topologyKey", required(label_key)),
-        *_selector(f"{preferred}.podAffinityTerm.labelSelector"),
+        *selector_rules(f"{preferred}.podAffinityTerm.labelSelector"),
     )
 
 
@@ -159,7 +159,7 @@ POD_RULES: Rules = (
     ("FILT-11", SPREAD, _spread),
     ("FILT-11", f"{SPREAD}.nodeAffinityPolicy", optional(one_of("Honor", "Ignore"))),
     ("FILT-11", f"{SPREAD}.nodeTaintsPolicy", optional(one_of("Honor", "Ignore"))),
-    *_selector(f"{SPREAD}.labelSelector"),
+    *selector_rules(f"{SPREAD}.labelSelector"),
     ("CLAIM-01", "spec.resourceClaims", entries(0, None, "name")),
     ("CLAIM-01", "spec.resourceClaims[].name", required(dns_label)),
     (

@@ -25,6 +25,7 @@ from gangproof.impl.objects.checks import (
     integer,
     label_key,
     labels,
+    number_or_share,
     one_of,
     optional,
     path_segment,
@@ -33,7 +34,7 @@ from gangproof.impl.objects.checks import (
     required,
     shown,
 )
-from gangproof.impl.objects.podrules import POD_RULES
+from gangproof.impl.objects.podrules import POD_RULES, selector_rules
 
 Path = tuple[str | int, ...]
 HIGHEST_USER_PRIORITY = 1_000_000_000
@@ -159,9 +160,26 @@ PRIORITY_CLASS_RULES: tuple[tuple[str, str, Check], ...] = (
     ("core", "", _class_value),
     ("core", "preemptionPolicy", optional(one_of("Never", "PreemptLowerPriority"))),
 )
+
+
+def _one_bound(value: Any) -> Finding | None:
+    if value.get("minAvailable") is None or value.get("maxUnavailable") is None:
+        return None
+    return Finding("minAvailable and maxUnavailable", "at most one of them")
+
+
+BUDGET_RULES: tuple[tuple[str, str, Check], ...] = (
+    *_metadata("core"),
+    ("core", "spec", optional(_one_bound)),
+    ("PREEMPT-25", "spec.minAvailable", optional(number_or_share)),
+    ("PREEMPT-25", "spec.maxUnavailable", optional(number_or_share)),
+    *selector_rules("spec.selector"),
+    ("core", "status.disruptionsAllowed", optional(integer(0))),
+)
 RULES: Mapping[str, tuple[tuple[str, str, Check], ...]] = {
     "Node": NODE_RULES,
     "Pod": POD_RULES,
+    "PodDisruptionBudget": BUDGET_RULES,
     "PodGroup": POD_GROUP_RULES,
     "PriorityClass": PRIORITY_CLASS_RULES,
     "Workload": WORKLOAD_RULES,

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from gangproof.impl.cycle import try_member
 from gangproof.impl.objects import PodGroup
+from gangproof.impl.preemption.budgets import reprieve
 from gangproof.impl.preemption.spare import Plan, Sparing
 from gangproof.impl.preemption.units import importance, orders
 from gangproof.impl.rules import Rules
@@ -54,7 +55,9 @@ def preempt_group(rules: Rules, world: World, cycle: Cycle, group: PodGroup) -> 
     found: dict[Sparing, None] = {}
     for order in orders(candidates, importance):
         found.update(
-            dict.fromkeys(rules.spare(snapshot, order, lambda seen: trial(rules, world, cycle, seen)))
+            dict.fromkeys(
+                reprieve(rules, world, snapshot, order, lambda seen: trial(rules, world, cycle, seen))
+            )
         )
     return tuple(GroupPreemption(sparing) for sparing in found) or (GroupPreemption(refused=USELESS),)
 

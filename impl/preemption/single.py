@@ -13,7 +13,8 @@ from attrs import frozen
 from gangproof.impl.cycle import refusal
 from gangproof.impl.filters import prepare
 from gangproof.impl.objects import Pod
-from gangproof.impl.preemption.spare import Plan, Sparing
+from gangproof.impl.preemption.budgets import reprieve, violating
+from gangproof.impl.preemption.spare import Plan
 from gangproof.impl.preemption.units import MOST_ORDERS, Unit, by_priority_and_start, orders
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
@@ -22,10 +23,11 @@ from gangproof.impl.world import Snapshot, World
 
 @frozen(cache_hash=True)
 class Candidate:
-    """A node on which the pod would fit if these units went."""
+    """A node on which the pod would fit if these units went, so many of them against a budget."""
 
     node: str
     victims: tuple[Unit, ...]
+    violations: int = 0
 
     @property
     def cost(self) -> tuple[float, ...]:
@@ -33,7 +35,7 @@ class Candidate:
         highest = max(unit.priority for unit in self.victims)
         pods = [unit for unit in self.victims for _ in unit.pods]
         latest = max(unit.started for unit in self.victims if unit.priority == highest)
-        return (highest, sum(unit.priority for unit in pods), len(pods), -latest)
+        return (self.violations, highest, sum(unit.priority for unit in pods), len(pods), -latest)
 
 
 def may_preempt(world: World, pod: Pod, preemptor: str) -> bool:
@@ -68,7 +70,11 @@ def _on_node(
         fits = refusal(world, prepare(pod, seen), seen.nodes[name]) is None
         return (Table({pod.key: name}) if fits else None,)
 
-    found: dict[Sparing, None] = {}
+    found: dict[Candidate, None] = {}
     for order in orders(there, by_priority_and_start):
-        found.update(dict.fromkeys(rules.spare(snapshot, order, trial)))
-    yield from dict.fromkeys(Candidate(name, sparing.victims) for sparing in found if sparing.victims)
+        broken = violating(world, order)
+        for sparing in reprieve(rules, world, snapshot, order, trial):
+            if sparing.victims:
+                violations = sum(unit in broken for unit in sparing.victims)
+                found[Candidate(name, sparing.victims, violations)] = None
+    yield from found

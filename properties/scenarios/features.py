@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gangproof.impl.gates import NEEDS, FeatureGates
-from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.properties.scenarios.document import (
     Advance,
     Attempt,
@@ -27,7 +27,6 @@ from gangproof.properties.scenarios.records import (
     Created,
     DeviceClass,
     Job,
-    PodDisruptionBudget,
     Refused,
     ResourceClaim,
 )

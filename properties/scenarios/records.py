@@ -9,7 +9,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table
 
 Kind = Literal[
@@ -78,21 +78,6 @@ class DeviceClass:
     @property
     def key(self) -> str:
         return self.name
-
-
-@frozen(cache_hash=True)
-class PodDisruptionBudget:
-    """A budget for the pods that carry all labels of `selector`; exactly one of the two bounds is set."""
-
-    namespace: str
-    name: str
-    selector: Table[str] = Table()
-    min_available: int | None = None
-    max_unavailable: int | None = None
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"
 
 
 @frozen(cache_hash=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from gangproof.impl.actions import Action
 from gangproof.impl.api import lookup
-from gangproof.impl.objects import Pod, PodGroup, Workload
+from gangproof.impl.objects import Pod, PodDisruptionBudget, PodGroup, Workload
 from gangproof.impl.world import Settings, World
 from gangproof.properties.scenarios.document import (
     Attempt,
@@ -32,6 +32,9 @@ from gangproof.properties.scenarios.document import (
 from gangproof.properties.scenarios.records import Kind, Ref
 from gangproof.properties.system import Path
 
+KINDS: dict[str, Kind] = {
+    kind: kind for kind in ("node", "pod", "podGroup", "workload", "priorityClass", "pdb")
+}
 RESULTS: dict[str, Result] = {"Success": "scheduled", "Error": "error"}
 
 
@@ -51,18 +54,19 @@ def scenarios_of(path: Path[World, Action], settings: Settings, name: str, title
 def _existing(world: World) -> Iterator[Step]:
     """What is there before the run begins: nodes, then everything else in the order of creation."""
     yield from (Create((obj,)) for obj in (*world.priority_classes.values(), *world.nodes.values()))
-    aged = [*world.workloads.values(), *world.groups.values(), *world.pods.values()]
+    aged = [
+        *world.workloads.values(), *world.groups.values(), *world.pods.values(), *world.budgets.values()
+    ]  # fmt: skip
     yield from (Create((obj,)) for obj in sorted(aged, key=_age))
 
 
-def _age(obj: Workload | PodGroup | Pod) -> int:
+def _age(obj: Workload | PodGroup | Pod | PodDisruptionBudget) -> int:
     return obj.uid
 
 
 def _ref(name: str) -> Ref:
     kind, _, key = name.partition("/")
-    known: dict[str, Kind] = {kind: kind for kind in ("node", "pod", "podGroup", "workload", "priorityClass")}
-    return Ref(known[kind], key)
+    return Ref(KINDS[kind], key)
 
 
 def _request(action: Action, before: World, after: World) -> Step | None:

@@ -27,7 +27,6 @@ MISSING: frozenset[str] = frozenset(
         "claims",
         "jobs",
         "lag",
-        "pdb",
         "restart",
     }
 )

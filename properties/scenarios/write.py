@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from gangproof.impl.gates import NAMES, SCENARIO_GATES
-from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
+from gangproof.impl.objects import Bound, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.properties.scenarios.document import (
     Advance,
@@ -154,6 +154,8 @@ def _object(obj: Created) -> tuple[str, dict[str, Any]]:
             return "podGroups", _group(obj)
         case Pod():
             return "pods", _pod(obj)
+        case PodDisruptionBudget():
+            return "pdbs", _budget(obj)
         case PriorityClass():
             return "priorityClasses", _set(name=obj.name, value=obj.value, globalDefault=obj.global_default)
         case _:
@@ -245,6 +247,24 @@ def _pod(pod: Pod) -> dict[str, Any]:
         **({"started": pod.start_time} if pod.start_time is not None else {}),
         **({"grace": pod.termination_grace_period_seconds} if pod.termination_grace_period_seconds else {}),
     }
+
+
+def _budget(budget: PodDisruptionBudget) -> dict[str, Any]:
+    pairs = [(r.key, r.values) for r in budget.selector.requirements if r.operator == "In"]
+    bounds = {"minAvailable": budget.min_available, "maxUnavailable": budget.max_unavailable}
+    stated = budget.disruptions_allowed is not None or budget.disrupted_pods
+    plain = len(dict(pairs)) == len(budget.selector.requirements) and all(len(v) == 1 for _, v in pairs)
+    if stated or not plain or not any(bounds.values()):
+        raise NotWritableError(f"PodDisruptionBudget {budget.key} is not written")
+    return {
+        **_identity(budget.namespace, budget.name),
+        "selector": {key: value for key, (value,) in pairs},
+        **{name: _bound(bound) for name, bound in bounds.items() if bound is not None},
+    }
+
+
+def _bound(bound: Bound) -> int | str:
+    return str(bound) if bound.percent else bound.number
 
 
 def _possible(expectations: Iterable[Expectation]) -> dict[str, Any]:

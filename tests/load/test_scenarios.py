@@ -8,12 +8,16 @@ import yaml
 
 from gangproof.errors import InputError
 from gangproof.impl.objects import (
+    Bound,
     ControllerRef,
+    LabelSelector,
     Node,
     Pod,
+    PodDisruptionBudget,
     PodGroup,
     PodGroupTemplate,
     PriorityClass,
+    Requirement,
     Workload,
 )
 from gangproof.impl.table import Table
@@ -23,7 +27,6 @@ from gangproof.properties.scenarios import expectations as expected
 from gangproof.properties.scenarios.records import (
     DeviceClass,
     Job,
-    PodDisruptionBudget,
     Ref,
     Refused,
     ResourceClaim,
@@ -177,7 +180,10 @@ def test_the_other_kinds() -> None:
         "h", 5, True
     )
     assert created("{pdbs: [{name: b, selector: {a: b}, minAvailable: 1}]}") == PodDisruptionBudget(
-        "default", "b", Table({"a": "b"}), 1, None
+        "default", "b", selector=LabelSelector((Requirement("a", "In", ("b",)),)), min_available=Bound(1)
+    )
+    assert created("{pdbs: [{name: b, selector: {a: b}, maxUnavailable: 25%}]}").max_unavailable == Bound(
+        25, True
     )
 
 

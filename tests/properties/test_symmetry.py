@@ -11,7 +11,7 @@ import attrs
 import pytest
 from attrs import evolve
 
-from gangproof.impl.objects import Pod
+from gangproof.impl.objects import Bound, Pod, PodDisruptionBudget
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, Placement, Rules, profile
 from gangproof.impl.table import Table
@@ -135,8 +135,8 @@ def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
 
 
 READ = {
-    World: "settings nodes pods groups workloads priority_classes births members cache assumed queue nominations "
-    "bindings rounds cycle admitted unseen memory environment ghost",
+    World: "settings nodes pods groups workloads priority_classes budgets births members cache assumed queue "
+    "nominations bindings rounds cycle admitted unseen memory environment ghost",
     Members: "unsched assumed assigned done leaving",
     NodeInfo: "node pods used nonzero",
     Entry: "pod place plugins cooling tried",
@@ -307,6 +307,9 @@ CHANGES: dict[str, Callable[[World], World]] = {
     ),
     "a victim that is gone": lambda s: evolve(
         s, rounds=Table({"default/g1": evolve(ROUND, victims=((P4, 99),))})
+    ),
+    "a budget": lambda s: evolve(
+        s, budgets=Table({"default/b": PodDisruptionBudget("default", "b", min_available=Bound(1))})
     ),
     "evicted": lambda s: past(s, evicted=(P4,)),
     "sent back": lambda s: past(s, sent_back=(P4,)),
