@@ -32,7 +32,7 @@ def disagreements(found: list[Obligation]) -> list[str]:
 def test_cvc5_confirms_what_an_action_keeps(action) -> None:
     found = obligations(actions=[action.name], witnesses=False, mutants=False)
     kept = [o for o in found if o.action == action.name]
-    assert [o for o in kept if o.assertions]
+    assert [o for o in kept if o.assertions] or all(o.trivial for o in kept)
     assert disagreements(kept) == []
 
 

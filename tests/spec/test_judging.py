@@ -97,7 +97,15 @@ SENT_BACK: tuple[Call, ...] = (
     ("denominate", {"cleared": {"a"}}),
 )
 CLOSED: tuple[Call, ...] = (*PAIR, ("delete_pod", {"pod": "a"}), ("close", {"closed": {"a"}}))
-STORIES = {"queue": QUEUE, "restart": RESTARTED, "claims": CLAIMS, "sent back": SENT_BACK, "closed": CLOSED}
+UNPROTECTED = (*PAIR, ("set_protection", {"g": "g", "protected": False}))
+STORIES = {
+    "unprotected": UNPROTECTED,
+    "queue": QUEUE,
+    "restart": RESTARTED,
+    "claims": CLAIMS,
+    "sent back": SENT_BACK,
+    "closed": CLOSED,
+}
 
 
 @pytest.mark.parametrize("name", STORIES)
