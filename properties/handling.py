@@ -33,6 +33,28 @@ def no_undoing(before: World, action: Action, after: World) -> Violation | None:
     return None
 
 
+def waiting_victim_lives(before: World, action: Action, after: World) -> Violation | None:
+    """INV-04: an eviction takes a pod that is only promised its room, not its life (PREEMPT-30).
+
+    A pod is only promised until its bind begins.
+    """
+    if action.name != "evict":
+        return None
+    key = action.args[0]
+    binding, pod, now = before.bindings.get(key), before.pods.get(key), after.pods.get(key)
+    if (
+        binding is None
+        or binding.call == "bind"
+        or pod is None
+        or pod.terminating
+        or key not in before.assumed
+    ):
+        return None
+    if now is None or now.terminating:
+        return Violation("INV-04", f"{key} waited to be bound, and {action} deletes it", (key,))
+    return None
+
+
 def promise_kept(before: World, action: Action, after: World) -> Violation | None:
     """INV-03: a gang's member keeps the node that it was promised while it fits there (SEMANTICS 0.5).
 

@@ -13,7 +13,15 @@ from gangproof.impl.actions import Action
 from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
 from gangproof.properties.conditions import condition_meaning, explanation
-from gangproof.properties.handling import no_plan_no_nomination, no_undoing, promise_kept
+from gangproof.properties.evictions import needed, refused, useful
+from gangproof.properties.handling import (
+    no_plan_no_nomination,
+    no_undoing,
+    promise_kept,
+    waiting_victim_lives,
+)
+from gangproof.properties.nominations import plan_kept, plan_nominated
+from gangproof.properties.placed import bound_where_room_is, obeys_the_filters
 from gangproof.properties.queue_order import backoff_respected, strongest_first
 from gangproof.properties.refinement import calls, fine_steps, refinement
 from gangproof.properties.system import Questions, Violation
@@ -34,7 +42,9 @@ def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
         _step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"
     ]
     steps += [condition_meaning, explanation, strongest_first, backoff_respected]
-    steps += [no_undoing, promise_kept, no_plan_no_nomination]
+    steps += [undone_on_the_way, no_undoing, waiting_victim_lives, promise_kept]
+    steps += [no_plan_no_nomination, plan_nominated, plan_kept]
+    steps += [useful, refused, needed, obeys_the_filters, bound_where_room_is]
     return Questions(invariants=(*states, undone), steps=(*steps, refinement(contract)))
 
 
@@ -46,6 +56,12 @@ def undone(world: World) -> Violation | None:
     return Violation(
         "INV-07", "frame of the simulation: not so: after the undo the snapshot is as it was taken"
     )
+
+
+def undone_on_the_way(before: World, action: Action, after: World) -> Violation | None:
+    """INV-07 in the worlds that a coarse step passes through."""
+    passed = (undone(now) for _, now in fine_steps(before, action, after))
+    return next((found for found in passed if found is not None), None)
 
 
 @lru_cache(maxsize=8192)

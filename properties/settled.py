@@ -1,9 +1,9 @@
 """Whether somebody is left behind where a run settles, by the rules themselves.
 
 Nothing more happens there without the clock or somebody outside. So nobody may be held back whom the rules
-would let in (LIVE-01, LIVE-02), nobody may wait whom the rules would place if they were asked once more, all
-pending members together (LIVE-08, LIVE-14), and no group may be kept that nobody needs (LIVE-12). Members are
-counted from the objects, not from what the scheduler remembers of them.
+would let in (LIVE-01, LIVE-02, LIVE-06), nobody may wait whom the rules would place if they were asked once
+more, all pending members together, or for whom they would make room (LIVE-08, LIVE-14), and no group may be
+kept that nobody needs (LIVE-12). Members are counted from the objects, not from what the scheduler remembers.
 """
 
 from __future__ import annotations
@@ -51,8 +51,22 @@ def gated_in_vain(world: World) -> Violation | None:
     return None
 
 
+def preemptor_asleep(world: World) -> Violation | None:
+    """LIVE-06: gated for its own preemption, which is over, and nothing holds it back any more."""
+    for entry in world.queue:
+        pod = world.pods[entry.pod]
+        if entry.place != "gated" or "DefaultPreemption" not in entry.plugins or preempts(world, pod):
+            continue
+        if not INTENDED.gate(INTENDED, world, pod):
+            return Violation("LIVE-06", f"{pod.key} is gated for a preemption that is over", (pod.key,))
+    return None
+
+
 def stuck(world: World) -> Violation | None:
-    """LIVE-14 for a group, LIVE-08 for a plain pod: the rules place it, and it waits (CYCLE-25, CYCLE-26)."""
+    """LIVE-14 for a group, LIVE-08 for a plain pod: the rules place it or make room for it, and it waits.
+
+    Verdicts are those of CYCLE-25 to CYCLE-27; room is made by victims that somebody has to be (PREEMPT-27).
+    """
     waiting: dict[str | None, list[Pod]] = {}
     for pod in world.pods.values():
         if pod.node_name is not None or pod.key in world.assumed or pod.scheduling_gates:
@@ -95,7 +109,7 @@ def _may_enter(world: World, group: str) -> bool:
 
 
 def _placed(world: World, group: str | None, members: list[Pod]) -> bool:
-    """Whether a cycle of the intended rules for these members may end with Success."""
+    """Whether a cycle of the intended rules for these members may end with Success, or by naming victims."""
     sets = world.members if group is None else world.members.put(group, true_members(world, group))
     popped = evolve(world, members=sets, cycle=Cycle(group, tuple(members)))
     trials = [begun for ordered in INTENDED.order(popped) for begun in begin(INTENDED, ordered)]
@@ -105,10 +119,10 @@ def _placed(world: World, group: str | None, members: list[Pod]) -> bool:
             continue
         if trial.cycle.stage in ("placing", "weighing"):
             trials.extend(advance(INTENDED, trial))
-        elif trial.cycle.code == "Success":
+        elif trial.cycle.code == "Success" or (trial.cycle.code == "Waiting" and trial.cycle.victims):
             return True
     return False
 
 
-SETTLED = (group_kept, gated_in_vain, stuck)
+SETTLED = (group_kept, gated_in_vain, preemptor_asleep, stuck)
 """What is asked of every world in which a run settles."""

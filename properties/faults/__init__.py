@@ -7,13 +7,21 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from gangproof.properties.faults import counting, placing, queueing, verdicts
+from gangproof.properties.faults import counting, placing, queueing, rounds, verdicts, victims
 from gangproof.properties.faults.fault import Fault
 from gangproof.properties.faults.run import FaultResult, false_alarms, run_fault
 
 FAULTS: tuple[Fault, ...] = tuple(
     sorted(
-        (*counting.FAULTS, *placing.FAULTS, *queueing.FAULTS, *verdicts.FAULTS), key=lambda fault: fault.id
+        (
+            *counting.FAULTS,
+            *placing.FAULTS,
+            *queueing.FAULTS,
+            *rounds.FAULTS,
+            *verdicts.FAULTS,
+            *victims.FAULTS,
+        ),
+        key=lambda fault: fault.id,
     )
 )
 """Every fault, in the order of the ids."""

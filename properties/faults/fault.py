@@ -19,17 +19,22 @@ from gangproof.spec.judging import Refusal
 PROMISES: Mapping[str, tuple[str, ...]] = {
     "all-or-nothing": ("INV-01", "INV-02", "INV-03"),
     "no eviction of bound members": ("INV-04",),
+    "disruptionMode atomicity": ("INV-17",),
     "capacity": ("INV-05", "INV-25"),
     "exact undo": ("INV-07",),
     "queue conservation": ("INV-08", "INV-09", "INV-12"),
     "quorum counts": ("INV-02", "INV-10", "INV-11"),
     "nominations": ("INV-19", "INV-37", "LIVE-07"),
+    "victim minimality": ("INV-18", "INV-20", "THM-13", "PREEMPT-26"),
+    "victim strength": ("INV-16", "INV-19"),
+    "topology domain": ("INV-21",),
     "condition": ("INV-13", "INV-14", "INV-15", "LIVE-13"),
     "quiescence": (
         "LIVE-01", "LIVE-02", "LIVE-03", "LIVE-04", "LIVE-06", "LIVE-08", "LIVE-09", "LIVE-14",
     ),
     "determinism": ("INV-36",),
     "ownership and GC": ("INV-29", "INV-33", "INV-34", "LIVE-12", "LIVE-15"),
+    "placement rules": ("INV-06", "INV-26"),
     "queue order": ("INV-38",),
 }  # fmt: skip
 """The properties behind the names by which faults refer to them."""

@@ -1,12 +1,27 @@
-"""Faults of the search for places: who is tried, on what view of the cluster, and what is charged."""
+"""Faults of the search for places: who is tried, on what view of the cluster, and what is charged.
+
+Where the search itself is wrong about room, the commit does not look again, or nothing would come of it.
+"""
 
 from __future__ import annotations
 
 from attrs import evolve
 
 from gangproof.impl.cycle import kept_and_minimum
+from gangproof.impl.deviations.commit import whatever_came_meanwhile
 from gangproof.impl.objects import Pod
-from gangproof.impl.rules import AssumeStep, Placement, PlaceStep, Rules, SnapshotStep, UndoStep
+from gangproof.impl.placement import by_value, scheduled_values, topology
+from gangproof.impl.rules import (
+    AssumeStep,
+    Candidates,
+    DomainsStep,
+    Placement,
+    PlaceStep,
+    PopStep,
+    Rules,
+    SnapshotStep,
+    UndoStep,
+)
 from gangproof.impl.snapshot import seen, without_pod
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Snapshot, World
@@ -59,6 +74,31 @@ F06 = fault(
 )
 
 
+def _empty_is_unseen(old: DomainsStep) -> DomainsStep:
+    def domains(world: World, cycle: Cycle) -> tuple[Candidates, ...]:
+        found = topology(world, cycle)
+        if isinstance(found, Candidates):
+            return (found,)
+        key, snapshot = found
+        named = [value for value in scheduled_values(snapshot, key) if value]
+        return (Candidates(by_value(snapshot, key, named)),) if len(set(named)) == 1 else old(world, cycle)
+
+    return domains
+
+
+F14 = fault(
+    "F-14",
+    "empty-label-hides-second-domain",
+    "T1",
+    "While the members' domain is looked for, the empty label value means that none was seen yet.",
+    caught_by="topology domain, condition",
+    wrong="the group is kept to one of its two racks, and c is placed there",
+    right="members in two racks are an error, and c is not placed",
+    seen_in="Kubernetes, July 2026 (kubernetes/kubernetes#140308)",
+    domains=_empty_is_unseen,
+)
+
+
 def _without_the_assumed(old: SnapshotStep) -> SnapshotStep:
     def snapshot(world: World, cycle: Cycle) -> Snapshot:
         taken = old(world, cycle)
@@ -81,6 +121,7 @@ F19 = fault(
     right="the snapshot of a cycle contains all that earlier cycles assumed",
     seen_in="Kueue, June 2026 (kubernetes-sigs/kueue#12419)",
     snapshot=_without_the_assumed,
+    room=whatever_came_meanwhile,
 )
 
 
@@ -116,6 +157,7 @@ F20 = fault(
     seen_in="Kueue, May and June 2026 (kubernetes-sigs/kueue#11331)",
     assume=_slot_not_charged,
     undo=_slot_not_returned,
+    room=whatever_came_meanwhile,
 )
 
 
@@ -136,6 +178,7 @@ F21 = fault(
     right="each member is placed by its own requests; nothing is bound",
     seen_in="Kueue, July 2026 (kubernetes-sigs/kueue#13498)",
     place=_as_the_first,
+    room=whatever_came_meanwhile,
 )
 
 
@@ -156,6 +199,38 @@ F70 = fault(
     right="with a cache and without one the same nodes are chosen",
     seen_in="Kubernetes, May 2026 (kubernetes/kubernetes#138754)",
     place=_as_at_the_start,
+    room=whatever_came_meanwhile,
 )
 
-FAULTS: tuple[Fault, ...] = (F04, F06, F19, F20, F21, F70)
+
+def _remembers_new_nodes(old: PopStep) -> PopStep:
+    def pop(rules: Rules, world: World) -> World:
+        known = {name: int(bool(info.pods_with_required_anti_affinity)) for name, info in world.cache.items()}
+        return evolve(old(rules, world), memory=Table({**known, **world.memory}))
+
+    return pop
+
+
+def _index_of_new_nodes(old: SnapshotStep) -> SnapshotStep:
+    def snapshot(world: World, cycle: Cycle) -> Snapshot:
+        taken = old(world, cycle)
+        kept = tuple(name for name in taken.nodes if world.memory.get(name))
+        return evolve(taken, nodes_with_required_anti_affinity=kept)
+
+    return snapshot
+
+
+F72 = fault(
+    "F-72",
+    "replaced-node-keeps-old-index",
+    "T4",
+    "The list of nodes with repelling pods is kept up when a node is new, not when it changes.",
+    caught_by="placement rules, exact undo",
+    wrong="p1 and p2 are bound beside s",
+    right="the list is the one that the nodes give; nothing is bound on n1",
+    seen_in="Volcano, July 2026 (volcano-sh/volcano#5637)",
+    pop=_remembers_new_nodes,
+    snapshot=_index_of_new_nodes,
+)
+
+FAULTS: tuple[Fault, ...] = (F04, F06, F14, F19, F20, F21, F70, F72)

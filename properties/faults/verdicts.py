@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.api import delete
+from gangproof.impl.deviations.condition import by_the_copy, unseen_at_first
 from gangproof.impl.objects import Condition, PodGroup
 from gangproof.impl.rules import ConditionStep, ControllersStep, Rules, SubmitStep
 from gangproof.impl.table import Table
@@ -183,6 +184,21 @@ F53 = fault(
 )
 
 
+F76 = fault(
+    "F-76",
+    "condition-judged-by-stale-copy",
+    "T5",
+    "Whether the group was reported scheduled is looked up in a copy that may be older than the last write.",
+    caught_by="condition",
+    wrong="the retry of the third member turns the condition False, for good",
+    right="the write compares with what it replaces: True stays True",
+    seen_in="Kubernetes, 2026 (kubernetes/kubernetes#136334); koordinator, May 2024 "
+    "(koordinator-sh/koordinator#2030)",
+    condition=by_the_copy,
+    store=unseen_at_first,
+)
+
+
 def _sees_no_pods(old: ControllersStep) -> ControllersStep:
     def controllers(rules: Rules, world: World) -> World:
         return evolve(old(rules, evolve(world, pods=Table())), pods=world.pods)
@@ -223,4 +239,4 @@ F83 = fault(
     controllers=_sees_no_ends,
 )
 
-FAULTS: tuple[Fault, ...] = (F03, F22, F23, F24, F46, F50, F53, F82, F83)
+FAULTS: tuple[Fault, ...] = (F03, F22, F23, F24, F46, F50, F53, F76, F82, F83)
