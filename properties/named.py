@@ -50,14 +50,18 @@ def pod(
     tolerations: Iterable[Toleration] = (),
     gates: Iterable[str] = (),
     node: str | None = None,
+    preempts: bool = False,
 ) -> Pod:
-    """A pod in namespace default that asks for whole CPUs and never preempts; with `node` it runs there."""
+    """A pod in namespace default that asks for whole CPUs; with `node` it runs there.
+
+    It never preempts, unless it is said to.
+    """
     return Pod(
         "default",
         name,
         scheduling_group=group,
         priority=priority,
-        preemption_policy="Never",
+        preemption_policy="PreemptLowerPriority" if preempts else "Never",
         requests=Table({"cpu": cpu * 1000}),
         scoring_requests=Table({"cpu": cpu * 1000, "memory": UNSTATED_MEMORY}),
         node_selector=Table(selector or {}),
@@ -184,6 +188,14 @@ _ALL = (
         "late-node",
         "two nodes, a pod, and a bigger and stronger one come in any order",
         world(node("n1", 1), node("n2", 2), pod("p1"), pod("p2", cpu=2, priority=5), any_order=True),
+    ),
+    Named(
+        "preemption",
+        "a stronger pod evicts one of two weaker ones that run on two nodes alike",
+        world(
+            node("n1", 1), node("n2", 1), pod("p1", node="n1"), pod("p2", node="n2"),
+            pod("p3", priority=5, preempts=True), pod("p4"),
+        ),
     ),
     Named(
         "four",

@@ -202,12 +202,25 @@ class StoryMachine(RuleBasedStateMachine):
     def machinery_goes_on(self, choices: Sequence[int]) -> None:
         """So many steps of the machinery; of several possible ones each choice takes one, counted round."""
         for choice in choices:
-            steps = successors(self.world, self.machinery, "fine")
-            if not steps:
-                for judge in self.questions.terminal:
-                    self.require(judge(self.world))
+            if not self.machinery_takes(choice):
                 return
-            self.took(*steps[choice % len(steps)])
+
+    @rule(number=st.integers(1, 30), choice=st.integers(0, 5))
+    def machinery_runs(self, number: int, choice: int) -> None:
+        """So many steps of the machinery, of several possible ones always the same one, counted round."""
+        for _ in range(number):
+            if not self.machinery_takes(choice):
+                return
+
+    def machinery_takes(self, choice: int) -> bool:
+        """One step of the machinery; False if none is possible."""
+        steps = successors(self.world, self.machinery, "fine")
+        if not steps:
+            for judge in self.questions.terminal:
+                self.require(judge(self.world))
+            return False
+        self.took(*steps[choice % len(steps)])
+        return True
 
 
 def _free(letter: str, taken: Iterable[str]) -> str:

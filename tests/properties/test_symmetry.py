@@ -71,6 +71,7 @@ def exchanges(pods: Sequence[str], nodes: Sequence[str]) -> list[dict[str, str]]
     for other_pods, other_nodes in product(permutations(pods), permutations(nodes)):
         plain = dict(zip(pods, other_pods, strict=True))
         keys = {f"default/{old}": f"default/{new}" for old, new in plain.items()}
+        keys |= {f"={old}": f"={new}" for old, new in keys.items()}
         found.append({**plain, **keys, **dict(zip(nodes, other_nodes, strict=True))})
     return found[1:]
 
@@ -86,7 +87,8 @@ def exchanges(pods: Sequence[str], nodes: Sequence[str]) -> list[dict[str, str]]
         ("selector", "p1 p2 p3", "n1 n3"),
         ("cordoned", "p2 p3", "n2"),
         ("late-node", "p1 p2", "n1 n2"),
-        ("four", "p1 p2 p3 p4", "n1 n4"),
+        ("preemption", "p3 p4", "n1"),
+        ("four", "p1 p2 p3", "n1 n4"),
         ("held-call", "p2", "n1 n2"),
     ],
 )
@@ -387,7 +389,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))
-@pytest.mark.parametrize("name", ["failing-bind", "lost-member", "basic", "held-call"])
+@pytest.mark.parametrize("name", ["failing-bind", "lost-member", "basic", "held-call", "preemption"])
 def test_the_key_is_sound_for_faulty_rules_too(name: str, fault: str) -> None:
     machine = Machine(profile(INTENDED, FAULTS[fault]), [NAMED[name].world], "coarse")
     comparison = compare(machine, KEY)
