@@ -18,6 +18,7 @@ from attrs import evolve, frozen
 from gangproof.counterexamples import Action as ShownAction
 from gangproof.counterexamples import Trace, minimise
 from gangproof.impl.actions import Action
+from gangproof.impl.api import ApiError
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.rules import Rules
@@ -152,7 +153,10 @@ def cluster_trace(
         if time.monotonic() > deadline:
             return False
         kept = [part for part in parts if not isinstance(part, Allowance)]
-        world = initial_world(kept, rules, settings, _allowed(parts))
+        try:
+            world = initial_world(kept, rules, settings, _allowed(parts))
+        except ApiError:
+            return False
         limits = Limits(MOST_STATES, seconds=_left(deadline), violations=1)
         _, found = find(Machine(rules, [world], key=Symmetry()), narrowed, limits)
         if wanted in found:
