@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 from gangproof.impl.api import create, delete, kind_of
 from gangproof.impl.commit import bindable
 from gangproof.impl.condition import report
-from gangproof.impl.cycle import advance, begin
+from gangproof.impl.cycle import begin, try_member, weigh
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.preemption.calls import end_call, open_calls
@@ -77,11 +77,11 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
                 yield Action("snapshot", (cycle.entity, *found)), seen
         case "placing":
             pod = cycle.members[len(cycle.results)].key
-            for tried in advance(rules, world):
+            for tried in try_member(rules, world):
                 yield Action("place", (pod, *_where(tried.cycle))), tried
         case "weighing":
             domain = cycle.domain.value if cycle.domain else ""
-            for weighed in advance(rules, world):
+            for weighed in weigh(rules, world):
                 yield Action("weigh", (cycle.entity, domain, *_favoured(weighed.cycle))), weighed
         case "submitting":
             after = remember(world, rules.submit(rules, world, cycle))
@@ -121,15 +121,23 @@ def _whole_cycles(world: World, rules: Rules) -> Iterator[Step]:
 
 
 def _finish_cycle(rules: Rules, world: World, begun: tuple[Step, ...]) -> Iterator[Step]:
-    """Every way in which the open cycle may end, as one action; equal outcomes once, the first kept."""
+    """Every way in which the open cycle may end, as one action; equal outcomes once, the first kept.
+
+    So are equal comparisons of domains: there are many ways to come out worse than another domain.
+    """
     entity = world.cycle.entity if world.cycle else ""
     outcomes: dict[World, tuple[Step, ...]] = {}
+    compared: set[World] = set()
     stack: list[tuple[tuple[Step, ...], World]] = [(begun, world)]
     while stack:
         so_far, now = stack.pop()
         if now.cycle is None:
             outcomes.setdefault(now, so_far)
             continue
+        if now.cycle.domains and (now.cycle.stage == "submitting" or not now.cycle.results):
+            if now in compared:
+                continue
+            compared.add(now)
         stack.extend(((*so_far, step), step[1]) for step in reversed(list(cycle_steps(now, rules))))
     for ended, via in outcomes.items():
         yield Action("cycle", (entity, *_told(via)), via), ended

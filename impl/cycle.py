@@ -137,12 +137,6 @@ def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | Non
     return rejection(prepared, info)
 
 
-def advance(rules: Rules, world: World) -> tuple[World, ...]:
-    """The next step on the way to the verdict: of the next member, or of the domain just tried (ACT-14)."""
-    cycle, _ = running(world)
-    return try_member(rules, world) if cycle.stage == "placing" else weigh(rules, world)
-
-
 def try_member(rules: Rules, world: World) -> tuple[World, ...]:
     """The next member is assumed at its place, asks for one, or fails (CYCLE-17 to CYCLE-22).
 

@@ -8,9 +8,11 @@ kept that nobody needs (LIVE-12). Members are counted from the objects, not from
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from attrs import evolve
 
-from gangproof.impl.cycle import advance, begin
+from gangproof.impl.cycle import begin, try_member
 from gangproof.impl.ghost import counts
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
@@ -112,16 +114,27 @@ def _placed(world: World, group: str | None, members: list[Pod]) -> bool:
     """Whether a cycle of the intended rules for these members may end with Success, or by naming victims."""
     sets = world.members if group is None else world.members.put(group, true_members(world, group))
     popped = evolve(world, members=sets, cycle=Cycle(group, tuple(members)))
-    trials = [begun for ordered in INTENDED.order(popped) for begun in begin(INTENDED, ordered)]
+    begun = [world for ordered in INTENDED.order(popped) for world in begin(INTENDED, ordered)]
+    trials = [trial for world in begun for trial in _in_each_domain(world)]
     while trials:
         trial = trials.pop()
-        if trial.cycle is None:
+        cycle = trial.cycle
+        if cycle is None:
             continue
-        if trial.cycle.stage in ("placing", "weighing"):
-            trials.extend(advance(INTENDED, trial))
-        elif trial.cycle.code == "Success" or (trial.cycle.code == "Waiting" and trial.cycle.victims):
+        if cycle.stage == "placing":
+            trials.extend(try_member(INTENDED, trial))
+            continue
+        code = INTENDED.verdict(INTENDED, trial, cycle) if cycle.stage == "weighing" else cycle.code
+        if code == "Success" or (code == "Waiting" and cycle.victims):
             return True
     return False
+
+
+def _in_each_domain(begun: World) -> Iterator[World]:
+    """The begun cycle, once for each domain that the group may go to."""
+    cycle = begun.cycle
+    for number in range(len(cycle.domains) if cycle is not None and cycle.domains else 1):
+        yield evolve(begun, cycle=cycle and evolve(cycle, visited=number))
 
 
 SETTLED = (group_kept, gated_in_vain, preemptor_asleep, stuck)
