@@ -5,7 +5,7 @@ A budget never forbids an eviction here; it only says whom to try to keep first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from attrs import evolve
 
@@ -38,7 +38,9 @@ def violating(world: World, order: Sequence[Unit]) -> tuple[Unit, ...]:
 
     A unit that breaks one is not charged any further.
     """
-    left = {key: allowed(world, budget) for key, budget in world.budgets.items()} if order else {}
+    if not order or not world.budgets:
+        return ()
+    left = {key: allowed(world, budget) for key, budget in world.budgets.items()}
     return tuple(unit for unit in order if _breaks(world, unit, left))
 
 
@@ -62,7 +64,10 @@ def reprieve(
     `order` goes from the most to the least important unit, and so do the victims (PREEMPT-27).
     """
     first = violating(world, order)
-    found = rules.spare(snapshot, (*first, *(unit for unit in order if unit not in first)), trial)
-    return tuple(
-        evolve(sparing, victims=tuple(unit for unit in order if unit in sparing.victims)) for sparing in found
-    )
+    later = frozenset(order).difference(first)
+    found = rules.spare(snapshot, (*first, *(unit for unit in order if unit in later)), trial)
+    return tuple(evolve(sparing, victims=_in_order(order, frozenset(sparing.victims))) for sparing in found)
+
+
+def _in_order(order: Sequence[Unit], some: Set[Unit]) -> tuple[Unit, ...]:
+    return tuple(unit for unit in order if unit in some)
