@@ -53,7 +53,9 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
     steps.extend(_evictions(world, rules))
     steps.extend(_views(world))
     if not steps:
-        steps.extend((Action("backoff-over", (entity,)), expire(world, entity)) for entity in cooling(world))
+        steps.extend(
+            (Action("backoff-over", (entity,)), expire(rules, world, entity)) for entity in cooling(world)
+        )
     steps.extend(_outside(world, rules))
     return steps
 

@@ -61,23 +61,36 @@ def add(rules: Rules, world: World, pod: Pod) -> World:
     entry = Entry(pod.key, "gated" if plugins else "active", plugins)
     world = evolve(world, queue=(*world.queue, entry))
     if entry.place == "active":
-        world = rules.admit(end_group_backoff(world, pod.group), (pod.key,))
+        world = rules.admit(end_group_backoff(rules, world, pod.group), (pod.key,))
     return notice(rules, world, Event("PodAdded", pod=pod, group=pod.group))
 
 
-def end_group_backoff(world: World, group: str | None) -> World:
+def end_group_backoff(rules: Rules, world: World, group: str | None) -> World:
     """All members of the group leave backoff together (SEMANTICS 0.5, group backoff)."""
     if group is None:
         return world
     return evolve(
         world,
         queue=tuple(
-            evolve(e, place="active", cooling=False)
-            if e.place == "backoff" and group_of(world, e) == group
-            else e
+            _out_of_backoff(rules, world, e) if e.place == "backoff" and group_of(world, e) == group else e
             for e in world.queue
         ),
     )
+
+
+def asks_early(world: World) -> bool:
+    """Whether PreEnqueue is asked on the way into backoff and not on the way out (QUEUE-22, QUEUE-24).
+
+    Without SchedulerPopFromBackoffQ it is the other way round.
+    """
+    return world.settings.gates.scheduler_pop_from_backoff_q
+
+
+def _out_of_backoff(rules: Rules, world: World, entry: Entry) -> Entry:
+    plugins = () if asks_early(world) else rules.gate(rules, world, world.pods[entry.pod])
+    if plugins:
+        return evolve(entry, place="gated", plugins=tuple(sorted({*entry.plugins, *plugins})))
+    return evolve(entry, place="active", cooling=False)
 
 
 def group_of(world: World, entry: Entry) -> str | None:
@@ -108,7 +121,8 @@ def wake(rules: Rules, world: World, event: Event) -> World:
         pod = world.pods[entry.pod]
         waits = entry.place == "pool" or (entry.place == "gated" and reaches(entry.plugins, event))
         if waits and worth_it(pod, entry.plugins, event):
-            plugins = rules.gate(rules, world, pod)
+            asked = not entry.cooling or asks_early(world)
+            plugins = rules.gate(rules, world, pod) if asked else ()
             if plugins:
                 entry = evolve(entry, place="gated", plugins=tuple(sorted({*entry.plugins, *plugins})))
             else:
@@ -123,7 +137,7 @@ def wake(rules: Rules, world: World, event: Event) -> World:
         queue.append(entry)
     world = evolve(world, queue=tuple(queue))
     for group in woken:
-        world = end_group_backoff(world, group)
+        world = end_group_backoff(rules, world, group)
     return rules.admit(world, tuple(admitted)) if admitted else world
 
 
@@ -207,7 +221,7 @@ def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
         world = world.with_pod(stored)
     grouped = stored.group is not None and world.settings.gates.generic_workload
     cooling = world.settings.backoff
-    gates = rules.gate(rules, world, stored)
+    gates = rules.gate(rules, world, stored) if asks_early(world) or not cooling else ()
     if gates:
         plugins = tuple(sorted({*gates, *result.plugins}))
         entry = Entry(stored.key, "gated", plugins, cooling, tried=True)
@@ -228,17 +242,16 @@ def cooling(world: World) -> tuple[str, ...]:
     return tuple(sorted({group_of(world, e) or e.pod for e in world.queue if e.cooling}))
 
 
-def expire(world: World, entity: str) -> World:
+def expire(rules: Rules, world: World, entity: str) -> World:
     """The entity's backoff is over: a group's members return together (QUEUE-24; intended: DEV-12)."""
-    return evolve(
-        world,
-        queue=tuple(
-            evolve(e, cooling=False, place="active" if e.place == "backoff" else e.place)
-            if e.cooling and (group_of(world, e) or e.pod) == entity
-            else e
-            for e in world.queue
-        ),
-    )
+
+    def over(entry: Entry) -> Entry:
+        if not entry.cooling or (group_of(world, entry) or entry.pod) != entity:
+            return entry
+        entry = evolve(entry, cooling=False)
+        return _out_of_backoff(rules, world, entry) if entry.place == "backoff" else entry
+
+    return evolve(world, queue=tuple(map(over, world.queue)))
 
 
 def leave(world: World, pod: str) -> World:

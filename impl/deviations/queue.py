@@ -95,7 +95,7 @@ def with_siblings_in_backoff(old: PopStep) -> PopStep:
         if first is not None:
             group = world.pods[first.pod].group if world.settings.gates.generic_workload else None
             if group is not None:
-                world = end_group_backoff(world, group)
+                world = end_group_backoff(rules, world, group)
             elif first.place == "backoff":
                 world = evolve(
                     world,
