@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from gangproof.impl.cycle import WAITING, group_object, running
+from gangproof.impl.cycle import group_object, running
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.group import preempt_group
 from gangproof.impl.preemption.single import may_preempt, preempt_for
@@ -55,7 +55,6 @@ def _outcomes(rules: Rules, world: World, cycle: Cycle) -> Iterator[Cycle]:
         yield evolve(
             cycle,
             code="Waiting",
-            message=f"{cycle.message}, {WAITING}",
             victims=tuple((key, asker) for unit in found.sparing.victims for key in unit.keys),
             plan=plan,
         )
