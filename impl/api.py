@@ -153,7 +153,7 @@ def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:
 
 def afterwards(rules: Rules, before: World, after: World) -> World:
     """What follows a change at once: controllers, rounds that are over, nominations that have no ground any more."""
-    after = drop_stale(rules, end_rounds(rules, rules.controllers(rules, after)))
+    after = rules.stale(rules, end_rounds(rules, rules.controllers(rules, after)))
     return remember(before, after)
 
 

@@ -118,15 +118,15 @@ def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
 def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | None:
     """Why the node is refused, with or without the pods nominated to it; None if it is not (CYCLE-14).
 
-    A sibling that has its place in this cycle counts there and not by its nomination (CYCLE-19).
+    The nominations of pods that are being tried are not seen: a sibling counts where this cycle places it.
     """
     if world.nominations and info.node is not None:
         pod, crowded, recounted = prepared.pod, info, prepared
         mine = strength(world, pod)
-        placed = {r.pod for r in world.cycle.results if r.kept} if world.cycle is not None else set[str]()
+        tried = {member.key for member in world.cycle.members} if world.cycle is not None else set[str]()
         for key, target in world.nominations.items():
             other = world.pods.get(key)
-            if target != info.node.name or key in placed or key == pod.key or other is None:
+            if target != info.node.name or key in tried or key == pod.key or other is None:
                 continue
             if strength(world, other) >= mine:
                 crowded = with_pod(crowded, other)

@@ -21,6 +21,7 @@ from gangproof.impl.rules import (
     PlaceStep,
     ResumeStep,
     Rules,
+    StaleStep,
     VictimsStep,
 )
 from gangproof.impl.strength import strength
@@ -102,6 +103,17 @@ def group_again_while_a_round_runs(old: AskAsGroupStep) -> AskAsGroupStep:
     return ask_as_group
 
 
+def cleared_while_a_round_runs(old: NominateStep) -> NominateStep:
+    """A group that is refused loses its nominations although its round still runs (CYCLE-47)."""
+
+    def nominate(world: World, cycle: Cycle) -> World:
+        if cycle.code == "Waiting":
+            return old(world, cycle)
+        return evolve(old(_without_round(world, cycle), cycle), rounds=world.rounds)
+
+    return nominate
+
+
 def _without_round(world: World, cycle: Cycle) -> World:
     return evolve(world, rounds=world.rounds.drop(cycle.preemptor))
 
@@ -164,6 +176,15 @@ def kept_without_opinion(old: NominateStep) -> NominateStep:
         return after
 
     return nominate
+
+
+def stale_ones_stay(_: StaleStep) -> StaleStep:
+    """Nobody clears the nominations of a group that is held back at the gate or has lost its object."""
+
+    def stale(rules: Rules, world: World) -> World:
+        return world
+
+    return stale
 
 
 def _no_opinion(world: World, cycle: Cycle, result: Result) -> bool:
@@ -238,7 +259,11 @@ DEVIATIONS = (
         Change(
             "DEV-29",
             "a new round may begin while victims of the one before are terminating",
-            {"ask": again_while_a_round_runs, "ask_as_group": group_again_while_a_round_runs},
+            {
+                "ask": again_while_a_round_runs,
+                "ask_as_group": group_again_while_a_round_runs,
+                "nominate": cleared_while_a_round_runs,
+            },
         ),
         promise="wait for the preemption that runs",
         intended="while its round runs neither the group nor a member chooses victims",
@@ -301,7 +326,7 @@ DEVIATIONS = (
         Change(
             "DEV-51",
             "failed members keep an old nomination when preemption had no opinion on it",
-            {"nominate": kept_without_opinion},
+            {"nominate": kept_without_opinion, "stale": stale_ones_stay},
         ),
         promise="nominations are cleared when a cycle fails",
         intended="a failed member's nomination follows the nomination rule",
