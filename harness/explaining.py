@@ -12,11 +12,10 @@ from typing import Any, Literal, cast
 
 from attrs import evolve, fields, frozen, has
 
-from gangproof.checking import Options, Watch, gates_for, unwatched
+from gangproof.checking import PROFILES, Options, Watch, gates_for, unwatched
 from gangproof.impl.bulk import world_of
 from gangproof.impl.gates import Object, keep_enabled, served
 from gangproof.impl.objects import Pod, PodGroup
-from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
 from gangproof.load import Loaded, Unmodelled
@@ -25,18 +24,16 @@ from gangproof.properties.explanation.attempts import as_dumped
 from gangproof.properties.explore import Limits
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle
-from gangproof.properties.scenarios.features import features, object_features
+from gangproof.properties.scenarios.features import created, features, object_features
 from gangproof.properties.scenarios.report import MISSING
 from gangproof.properties.scenarios.run import follow
 from gangproof.properties.system import Questions
 from gangproof.report.machine import document as json_document
 
-RULES: Mapping[str, Rules] = {"intended": INTENDED, "v1.36.3": V1_36_3}
 KINDS: Mapping[str, Literal["podGroup", "pod"]] = {
     "podgroup": "podGroup", "podgroups": "podGroup", "pg": "podGroup",
     "pod": "pod", "pods": "pod", "po": "pod",
 }  # fmt: skip
-MOST_STATES = 200_000
 PAIRS = ("requests", "safe")
 
 
@@ -46,6 +43,11 @@ class Target:
 
     kind: Literal["podGroup", "pod"]
     key: str
+
+    def means(self, obj: object) -> bool:
+        """Whether the object is the target."""
+        kind = PodGroup if self.kind == "podGroup" else Pod
+        return isinstance(obj, kind) and obj.key == self.key
 
     def __str__(self) -> str:
         return f"{self.kind.lower()}/{self.key.removeprefix('default/')}"
@@ -158,9 +160,9 @@ def explain_loaded(loaded: Loaded, target: Target, options: Options) -> Explanat
 
 
 def _rules(profile: str) -> Rules:
-    if profile not in RULES:
-        raise ValueError(f"profile {profile!r} found, one of {', '.join(RULES)} expected")
-    return RULES[profile]
+    if profile not in PROFILES:
+        raise ValueError(f"profile {profile!r} found, one of {', '.join(PROFILES)} expected")
+    return PROFILES[profile]
 
 
 def _concerned(world: World, target: Target) -> list[Pod | PodGroup]:
@@ -202,7 +204,8 @@ def explain_scenarios(
         watch(f"scenario {number} of {len(documents)}, {scenario.id}")
         missing = sorted(features(scenario) & MISSING)
         if missing:
-            undecided.append(f"scenario {scenario.id}: {', '.join(missing)}")
+            if any(target.means(obj) for obj in created(scenario)):
+                undecided.append(f"scenario {scenario.id}: {', '.join(missing)}")
             continue
         rules = _rules(scenario.profile or options.profile)
         worlds, stop = _ends(scenario, rules, options, step)
@@ -225,4 +228,5 @@ def _ends(scenario: Scenario, rules: Rules, options: Options, step: int | None) 
     steps = (*steps, Settle()) if step is None else steps[:step]
     limits = Limits(options.max_states, seconds=options.seconds)
     course = follow(evolve(scenario, steps=steps), Following(rules, Questions(), limits))
-    return list(dict.fromkeys(run.world for run in course.runs)), course.stop
+    stop = course.failures[0].violation.message if course.failures else course.stop
+    return list(dict.fromkeys(run.world for run in course.runs)), stop

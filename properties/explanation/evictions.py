@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from gangproof.impl.cycle import group_object
+from gangproof.impl.preemption.budgets import violating
 from gangproof.impl.preemption.group import NEVER, NO_VICTIMS, TOPOLOGY, refuse
 from gangproof.impl.preemption.units import Unit, by_priority_and_start, importance, orders
 from gangproof.impl.rules import Rules
@@ -52,6 +53,7 @@ def _fates(attempt: Attempt, weaker: Sequence[Unit], as_group: bool) -> tuple[Un
     nodes = {result.node for result in cycle.results if result.victims}
     judged = [unit for unit in weaker if as_group or any(node in nodes for _, node in unit.pods)]
     order = next(orders(judged, importance if as_group else by_priority_and_start), ())
+    broken = frozenset(violating(attempt.world, order))
     rule = "PREEMPT-26" if as_group else "PREEMPT-46"
     preemptor = "the group" if as_group else "the pod"
     return tuple(
@@ -60,14 +62,21 @@ def _fates(attempt: Attempt, weaker: Sequence[Unit], as_group: bool) -> tuple[Un
             nodes=tuple(dict.fromkeys(node for _, node in unit.pods)),
             priority=unit.priority,
             group=unit.group,
+            budgets=_budgets(attempt.world, unit),
+            breaks=unit in broken,
             fate="evicted" if victims & set(unit.keys) else "spared",
             rule=rule,
             why=f"put back, {preemptor} would not fit"
             if victims & set(unit.keys)
             else f"put back, {preemptor} still fits",
         )
-        for unit in order
+        for unit in (*(u for u in order if u in broken), *(u for u in order if u not in broken))
     )
+
+
+def _budgets(world: World, unit: Unit) -> tuple[str, ...]:
+    pods = [world.pods[key] for key in unit.keys if key in world.pods]
+    return tuple(key for key, budget in world.budgets.items() if any(map(budget.covers, pods)))
 
 
 def _safe(

@@ -20,7 +20,7 @@ cycle finds no place; `varies`: that depends on choices that are open; `error`: 
 error; `ended`, `terminating`, `foreign`: a pod that is over, is going, or is another scheduler's.
 """
 
-Outcome = Literal["placed", "placed after evictions", "not enough", "not tried"]
+Outcome = Literal["placed", "placed after evictions", "not enough"]
 
 
 @frozen
@@ -118,12 +118,18 @@ class Refused:
 
 @frozen
 class UnitFate:
-    """Pods that could be evicted together, and what becomes of them by which rule."""
+    """Pods that could be evicted together, and what becomes of them by which rule.
+
+    `budgets` are those that cover some of them; `breaks` says that their eviction would break one, so that they
+    are the first to be spared (PREEMPT-25).
+    """
 
     pods: tuple[str, ...]
     nodes: tuple[str, ...]
     priority: int
     group: str | None
+    budgets: tuple[str, ...]
+    breaks: bool
     fate: Literal["evicted", "spared"]
     rule: str
     why: str

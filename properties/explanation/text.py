@@ -177,7 +177,11 @@ def _unit(unit: UnitFate) -> tuple[str, str, str, str, str]:
     )
     where = ", ".join(map(bare, unit.nodes[:3])) + (", …" if len(unit.nodes) > 3 else "")
     of = f"priority {unit.priority}" + (f", of {bare(unit.group)}" if unit.group else "")
-    return unit.fate, pods, f"on {where}", of, f"{unit.why} ({unit.rule})"
+    guarded = (
+        f"; {'breaks' if unit.breaks else 'covered by'} {', '.join(map(bare, unit.budgets))} (PREEMPT-25)"
+    )
+    why = f"{unit.why} ({unit.rule}){guarded if unit.budgets else ''}"
+    return unit.fate, pods, f"on {where}", of, why
 
 
 def _suggestions(found: Sequence[Suggestion]) -> Iterator[str]:
