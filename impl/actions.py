@@ -21,7 +21,7 @@ from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.preemption.calls import end_call, open_calls
 from gangproof.impl.preemption.rounds import begin as begin_call
-from gangproof.impl.queue import cooling, expire
+from gangproof.impl.queue import cooling
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Cycle, World, removed
 
@@ -54,7 +54,8 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
     steps.extend(_views(world))
     if not steps:
         steps.extend(
-            (Action("backoff-over", (entity,)), expire(rules, world, entity)) for entity in cooling(world)
+            (Action("backoff-over", (entity,)), rules.expire(rules, world, entity))
+            for entity in cooling(world)
         )
     steps.extend(_outside(world, rules))
     return steps

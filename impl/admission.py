@@ -1,6 +1,8 @@
-"""Admission: what the API server refuses to create although it is well formed (SEMANTICS 2.3)."""
+"""Admission and registry: what the API server refuses although it is well formed, and what it stores (SEMANTICS 2)."""
 
 from __future__ import annotations
+
+from attrs import evolve
 
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import PodGroup
@@ -20,3 +22,12 @@ def admission(world: World, obj: Object) -> str | None:
     if all(template.name != obj.pod_group_template_name for template in workload.pod_group_templates):
         return f"podGroupTemplate {obj.pod_group_template_name} not found in workload {name}"
     return None
+
+
+def registry(stored: PodGroup, written: PodGroup) -> PodGroup:
+    """What is stored when the main resource is written: the old status, whatever it carries (ADM-01)."""
+    return evolve(
+        written,
+        condition=stored.condition,
+        resource_claim_statuses=stored.resource_claim_statuses,
+    )

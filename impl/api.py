@@ -12,10 +12,9 @@ from gangproof.impl.commit import forget
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.members import tell
-from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
+from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass
 from gangproof.impl.objects.changes import refused_changes
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
-from gangproof.impl.preemption.nominate import drop_stale
 from gangproof.impl.preemption.rounds import end_rounds
 from gangproof.impl.queue import add, leave, notice
 from gangproof.impl.rules import Rules
@@ -97,6 +96,8 @@ def update(rules: Rules, world: World, obj: Object) -> World:
         refused = refused_changes(old, obj)
         if refused:
             raise ApiError("; ".join(refused))
+    if isinstance(old, PodGroup) and isinstance(obj, PodGroup):
+        obj = rules.registry(old, obj)
     before, world = world, _store(world, obj)
     match obj:
         case Pod() if obj.terminating and not _held(obj):

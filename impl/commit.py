@@ -15,7 +15,7 @@ from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.filters.nodes import node_resources_fit
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Pod
-from gangproof.impl.queue import notice
+from gangproof.impl.queue import close, notice
 from gangproof.impl.rules import Answer, Rules
 from gangproof.impl.snapshot import put_on, seen, take_off, without_pod
 from gangproof.impl.world import Binding, Cycle, Event, Members, Result, World
@@ -105,7 +105,7 @@ def assume(rules: Rules, world: World, pod: Pod, node: str) -> World:
         return world
     if not rules.room(world, stored, node):
         return world
-    world = put_on(world, stored, node)
+    world = close(put_on(world, stored, node), [pod.key])
     world = evolve(
         world, assumed=world.assumed.put(pod.key, node), nominations=world.nominations.drop(pod.key)
     )

@@ -10,16 +10,18 @@ from gangproof.impl.world import Code, World
 
 
 def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:
-    """What is written for a verdict, None if nothing is (CYCLE-50, CYCLE-52; intended: DEV-22).
+    """What is written for a verdict, None if nothing is (CYCLE-50, CYCLE-52, CYCLE-53; intended: DEV-22).
 
     The write compares with the stored object, so a failed retry never replaces True.
     """
-    if code == "Success":
-        return Condition("True", "Scheduled")
     stored = world.groups.get(group.key)
-    if stored is not None and stored.condition is not None and stored.condition.status == "True":
+    status = stored.condition.status if stored is not None and stored.condition is not None else None
+    if code == "Success":
+        return Condition("True", "Scheduled", renewed=status != "True")
+    if status == "True":
         return None
-    return Condition("False", "SchedulerError" if code == "Error" else "Unschedulable", message)
+    reason = "SchedulerError" if code == "Error" else "Unschedulable"
+    return Condition("False", reason, message, renewed=status != "False")
 
 
 def report(rules: Rules, world: World) -> World:

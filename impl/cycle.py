@@ -12,6 +12,7 @@ from gangproof.impl.limits import EARLY_STOP, note
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.placement import NO_DOMAIN, ahead, visit, winners, within
+from gangproof.impl.queue import close
 from gangproof.impl.rules import Candidates, Placement, Rules
 from gangproof.impl.scores import best
 from gangproof.impl.snapshot import lift, put_back, with_pod
@@ -25,8 +26,8 @@ DIFFERENT_NAMES = "pods of a group have different scheduler names"
 UNKNOWN_NAME = "unknown scheduler name"
 
 
-def check(world: World, cycle: Cycle) -> Cycle:
-    """Scheduler names must agree (CYCLE-05), and who is going or placed is skipped (CYCLE-06).
+def check(world: World, cycle: Cycle) -> World:
+    """Scheduler names must agree (CYCLE-05), and who is going or placed is skipped and closed (CYCLE-06).
 
     A mismatch is an Error for every member, and in *intended* goes on to the condition (DEV-13, DEV-14).
     No `members` left means that the cycle is over.
@@ -34,15 +35,12 @@ def check(world: World, cycle: Cycle) -> Cycle:
     names = {pod.scheduler_name for pod in cycle.members}
     if len(names) > 1 or not names <= set(world.settings.profiles):
         error = DIFFERENT_NAMES if len(names) > 1 else UNKNOWN_NAME
-        return evolve(
-            cycle,
-            stage="submitting",
-            code="Error",
-            message=error,
-            results=tuple(Result(pod.key, error=error) for pod in cycle.members),
-        )
+        results = tuple(Result(pod.key, error=error) for pod in cycle.members)
+        failed = evolve(cycle, stage="submitting", code="Error", message=error, results=results)
+        return evolve(world, cycle=failed)
     members = tuple(p for p in cycle.members if p.key not in world.assumed and not _going(world, p))
-    return evolve(cycle, members=members)
+    skipped = (pod.key for pod in cycle.members if pod not in members)
+    return evolve(close(world, skipped), cycle=evolve(cycle, members=members))
 
 
 def _going(world: World, pod: Pod) -> bool:
@@ -57,11 +55,12 @@ def begin(rules: Rules, world: World) -> tuple[World, ...]:
     """
     if world.cycle is None:
         raise ValueError("no cycle is running")
-    cycle = rules.check(world, world.cycle)
-    if not cycle.members:
+    world = rules.check(world, world.cycle)
+    cycle = world.cycle
+    if cycle is None or not cycle.members:
         return (evolve(world, cycle=None),)
     if cycle.stage != "popped":
-        return (evolve(world, cycle=cycle),)
+        return (world,)
     taken = rules.snapshot(world, cycle)
     cycle = evolve(cycle, stage="placing", taken=taken, snapshot=taken)
     return tuple(

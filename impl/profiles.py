@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangproof.impl.admission import admission
+from gangproof.impl.admission import admission, registry
 from gangproof.impl.api import controllers, terminate
 from gangproof.impl.commit import bind, permit, room, submit
 from gangproof.impl.condition import condition, store
@@ -11,11 +11,12 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.members import members, quorum
 from gangproof.impl.placement import domains
 from gangproof.impl.preemption.ask import ask, ask_as_group
+from gangproof.impl.preemption.calls import preempt
 from gangproof.impl.preemption.nominate import drop_stale, nominate
 from gangproof.impl.preemption.rounds import evict
 from gangproof.impl.preemption.spare import spare
 from gangproof.impl.preemption.units import weaker_units
-from gangproof.impl.queue import admit, fail, gate, order, pop, ready, resume, wake
+from gangproof.impl.queue import admit, expire, fail, gate, order, pop, ready, resume, wake
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.snapshot import assume, snapshot, undo
 
@@ -43,6 +44,7 @@ INTENDED = Rules(
     nominate=nominate,
     stale=drop_stale,
     evict=evict,
+    preempt=preempt,
     resume=resume,
     submit=submit,
     room=room,
@@ -52,8 +54,10 @@ INTENDED = Rules(
     condition=condition,
     store=store,
     wake=wake,
+    expire=expire,
     controllers=controllers,
     admission=admission,
+    registry=registry,
 )
 """The profile *intended*: it keeps every promise (SEMANTICS 0.5)."""
 

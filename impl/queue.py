@@ -14,6 +14,7 @@ from gangproof.impl.hints import reaches, worth_it
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import preempting
 from gangproof.impl.rules import Rules
+from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Entry, Event, Result, Round, World
 
 
@@ -185,8 +186,17 @@ def _start(world: World, group: str | None, members: list[Pod]) -> World:
     return evolve(
         world,
         queue=tuple(e for e in world.queue if e.pod not in popped),
+        in_flight=Table({**world.in_flight, **{pod.key: pod.uid for pod in members}}),
         cycle=Cycle(group, tuple(members)),
     )
+
+
+def close(world: World, pods: Iterable[str]) -> World:
+    """The pods are in flight no more: given back, committed, or left out of their cycle (QUEUE-29)."""
+    in_flight = world.in_flight
+    for pod in pods:
+        in_flight = in_flight.drop(pod)
+    return evolve(world, in_flight=in_flight)
 
 
 def order(world: World) -> tuple[World, ...]:
@@ -209,12 +219,13 @@ def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
     """
     stored = world.pods.get(pod.key)
     if stored is None or stored.uid != pod.uid or stored.node_name or stored.terminating or stored.terminal:
-        return world
+        return close(world, [pod.key])
     return requeue(rules, world, stored, result)
 
 
 def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
-    """The pod is reported and stands at the end of the queue: in backoff, in the pool, or gated."""
+    """The pod is reported, closed, and stands at the end of the queue: in backoff, in the pool, or gated."""
+    world = close(world, [stored.key])
     reason = "SchedulerError" if result.error else "Unschedulable"
     if stored.unscheduled_reason != reason:
         stored = evolve(stored, unscheduled_reason=reason)

@@ -88,7 +88,7 @@ class AdmitStep(Protocol):
 
 
 class CheckStep(Protocol):
-    def __call__(self, world: World, cycle: Cycle) -> Cycle: ...
+    def __call__(self, world: World, cycle: Cycle) -> World: ...
 
 
 class SnapshotStep(Protocol):
@@ -155,6 +155,10 @@ class StaleStep(Protocol):
     def __call__(self, rules: Rules, world: World) -> World: ...
 
 
+class PreemptStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: str) -> World: ...
+
+
 class ResumeStep(Protocol):
     def __call__(self, rules: Rules, world: World, over: Round) -> World: ...
 
@@ -195,8 +199,16 @@ class WakeStep(Protocol):
     def __call__(self, rules: Rules, world: World, event: Event) -> World: ...
 
 
+class ExpireStep(Protocol):
+    def __call__(self, rules: Rules, world: World, entity: str) -> World: ...
+
+
 class AdmissionStep(Protocol):
     def __call__(self, world: World, obj: Object) -> str | None: ...
+
+
+class RegistryStep(Protocol):
+    def __call__(self, stored: PodGroup, written: PodGroup) -> PodGroup: ...
 
 
 class ControllersStep(Protocol):
@@ -230,6 +242,7 @@ class Rules:
     nominate: NominateStep
     stale: StaleStep
     evict: EvictStep
+    preempt: PreemptStep
     resume: ResumeStep
     submit: SubmitStep
     room: RoomStep
@@ -239,8 +252,10 @@ class Rules:
     condition: ConditionStep
     store: StoreStep
     wake: WakeStep
+    expire: ExpireStep
     controllers: ControllersStep
     admission: AdmissionStep
+    registry: RegistryStep
 
 
 Step = Callable[..., Any]

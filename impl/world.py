@@ -314,7 +314,8 @@ class World:
     `admitted` and `unseen` are empty in *intended*: the uids of pods in the order in which they entered the
     active part, those that one event let in together (QUEUE-11, QUEUE-13); and the PodGroups whose latest
     status the scheduler has not seen, each as it sees it (CYCLE-55). `memory` is for a change that remembers a
-    number by a group's name; the rules themselves never read it.
+    number by a name; the rules themselves never read it. `in_flight` are the pods that were popped and are not
+    closed yet, each with its uid (QUEUE-19a, QUEUE-29).
     """
 
     settings: Settings = Settings()
@@ -331,6 +332,7 @@ class World:
     cache: Table[NodeInfo] = Table()
     assumed: Table[str] = Table()
     queue: tuple[Entry, ...] = ()
+    in_flight: Table[int] = Table()
     nominations: Table[str] = Table()
     bindings: Table[Binding] = Table()
     rounds: Table[Round] = Table()

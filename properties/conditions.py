@@ -1,4 +1,4 @@
-"""What the condition `PodGroupScheduled` tells, judged where a cycle ends (INV-14, LIVE-13).
+"""What the condition `PodGroupScheduled` tells, judged where it is written (INV-14, INV-15, LIVE-13).
 
 The contract says that True stays (INV-13). Here it is held against the verdict that it reports.
 """
@@ -32,6 +32,28 @@ def explanation(before: World, action: Action, after: World) -> Violation | None
         group, _ = _ended(then, now)
         if group is not None and now.groups[group].condition is None:
             return Violation("LIVE-13", f"{group} was tried, and no condition tells of it", (group,))
+    return None
+
+
+def transition_time(before: World, action: Action, after: World) -> Violation | None:
+    """INV-15: a write renews the transition time if and only if it changes the status (CYCLE-53).
+
+    There are no times here, so that they cannot grow for ever; of each condition it is known whether the write
+    that made it renewed the time.
+    """
+    for then, now in fine_steps(before, action, after):
+        if then.groups is now.groups:
+            continue
+        for key, group in now.groups.items():
+            stored, written = then.groups.get(key), group.condition
+            was = stored.condition if stored is not None and stored.uid == group.uid else None
+            if written is None or written == was:
+                continue
+            moved = was is None or was.status != written.status
+            if written.renewed != moved:
+                what = "renewed" if written.renewed else "kept"
+                message = f"{key} went from {was} to {written}, and the transition time was {what}"
+                return Violation("INV-15", message, (key,))
     return None
 
 

@@ -76,13 +76,13 @@ def promise_kept(before: World, action: Action, after: World) -> Violation | Non
 
 
 def no_plan_no_nomination(before: World, action: Action, after: World) -> Violation | None:
-    """INV-37: a cycle leaves nobody nominated who is not promised a place and has no round that runs.
+    """INV-37: a verdict leaves nobody nominated who is not promised a place and has no round that runs.
 
     This is the nomination rule: every failure but that of waiting for one's own round removes them.
     """
     for then, now in fine_steps(before, action, after):
-        cycle = then.cycle
-        if cycle is None or now.cycle is not None or not now.nominations:
+        cycle, done = then.cycle, now.cycle
+        if cycle is None or done is None or (cycle.stage, done.stage) != ("submitting", "reporting"):
             continue
         for pod in cycle.members:
             node = now.nominations.get(pod.key)

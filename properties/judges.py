@@ -12,7 +12,8 @@ from functools import lru_cache
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
-from gangproof.properties.conditions import condition_meaning, explanation
+from gangproof.properties.closing import one_close_a_pop, results_cover_all
+from gangproof.properties.conditions import condition_meaning, explanation, transition_time
 from gangproof.properties.evictions import needed, refused, useful
 from gangproof.properties.handling import (
     no_plan_no_nomination,
@@ -41,8 +42,15 @@ def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
     steps = [
         _step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"
     ]
-    steps += [condition_meaning, explanation, strongest_first, backoff_respected]
-    steps += [undone_on_the_way, no_undoing, waiting_victim_lives, promise_kept]
+    steps += [condition_meaning, transition_time, explanation, strongest_first, backoff_respected]
+    steps += [
+        one_close_a_pop,
+        results_cover_all,
+        undone_on_the_way,
+        no_undoing,
+        waiting_victim_lives,
+        promise_kept,
+    ]
     steps += [no_plan_no_nomination, plan_nominated, plan_kept]
     steps += [useful, refused, needed, obeys_the_filters, bound_where_room_is]
     return Questions(invariants=(*states, undone), steps=(*steps, refinement(contract)))

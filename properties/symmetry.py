@@ -209,6 +209,8 @@ class _Reading:
             self.link(key, node, "promised")
         for number, entry in enumerate(world.queue):
             self.rank(entry.pod, (number, entry.place, entry.plugins, entry.cooling, entry.tried))
+        for key, uid in world.in_flight.items():
+            self.say(key, ("in flight", uid == self.uids.get(key)))
         for key, node in world.nominations.items():
             self.link(key, node, "nomination")
         for key, binding in world.bindings.items():
@@ -264,14 +266,15 @@ class _Reading:
         for group, counted in ghost.counted.items():
             for key in counted:
                 self.say(key, ("counted", group))
-        for key in ghost.owed:
-            self.say(key, "owed")
-        for key in ghost.placed:
-            self.say(key, "placed")
-        for key in ghost.evicted:
-            self.say(key, "evicted")
-        for key in ghost.sent_back:
-            self.say(key, "sent back")
+        named = {
+            "owed": ghost.owed,
+            "placed": ghost.placed,
+            "evicted": ghost.evicted,
+            "back": ghost.sent_back,
+        }
+        for what, pods in named.items():
+            for key in pods:
+                self.say(key, what)
 
     def read_cycle(self, cycle: Cycle) -> None:
         self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message, cycle.submitted, cycle.trial))

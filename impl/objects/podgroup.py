@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from gangproof.impl.table import Table
 
@@ -14,11 +14,16 @@ PROTECTION_FINALIZER = "scheduling.k8s.io/podgroup-protection"
 
 @frozen(cache_hash=True)
 class Condition:
-    """`PodGroupScheduled`, its status and reason (COND-01 to COND-03); `since` counts changes (CYCLE-53)."""
+    """`PodGroupScheduled`, its status and reason (COND-01 to COND-03).
+
+    `renewed` tells of the last write whether it set the transition time anew (CYCLE-53). It takes no part in
+    equality: a write that changes nothing else is not made, and nobody acts on the time.
+    """
 
     status: Literal["True", "False"]
     reason: Literal["Scheduled", "Unschedulable", "SchedulerError"]
     message: str = ""
+    renewed: bool = field(default=True, eq=False)
 
     def __str__(self) -> str:
         return f"{self.status}/{self.reason}"

@@ -22,9 +22,9 @@ def open_calls(running: Round) -> tuple[Call, ...]:
 
 
 def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> World:
-    """The eviction call ends; a victim that is only promised loses its place instead of its life.
+    """The eviction call ends; a victim that is gone counts as done.
 
-    A victim that is gone counts as done. After a failed call the last victim of the same asker is spared.
+    After a failed call the last victim of the same asker is spared.
     """
     running = world.rounds[entity]
     victim, asker = call
@@ -40,11 +40,17 @@ def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> W
     stored = world.pods.get(victim)
     if not ok or stored is None or stored.uid != uid:
         return afterwards(rules, world, world)
-    binding = world.bindings.get(victim)
-    if binding is not None and binding.call != "bind" and victim in world.assumed:
-        ghost = evolve(world.ghost, sent_back=added(world.ghost.sent_back, victim))
+    return rules.preempt(rules, world, victim)
+
+
+def preempt(rules: Rules, world: World, pod: str) -> World:
+    """What an eviction does to a pod that exists: the place goes, or the pod is deleted (PREEMPT-30)."""
+    binding = world.bindings.get(pod)
+    if binding is not None and binding.call != "bind" and pod in world.assumed:
+        ghost = evolve(world.ghost, sent_back=added(world.ghost.sent_back, pod))
         before = world
-        world = give_up(rules, evolve(world, ghost=ghost), victim, Result(victim, error="preempted"))
+        world = give_up(rules, evolve(world, ghost=ghost), pod, Result(pod, error="preempted"))
         return afterwards(rules, before, world)
-    world = evolve(world, ghost=evolve(world.ghost, evicted=added(world.ghost.evicted, victim)))
-    return afterwards(rules, world, world) if stored.terminating else delete(rules, world, "pod", victim)
+    going = world.pods[pod].terminating
+    world = evolve(world, ghost=evolve(world.ghost, evicted=added(world.ghost.evicted, pod)))
+    return afterwards(rules, world, world) if going else delete(rules, world, "pod", pod)

@@ -139,7 +139,7 @@ def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
 
 READ = {
     World: "settings nodes pods groups workloads priority_classes budgets births members cache assumed queue "
-    "nominations bindings rounds cycle admitted unseen memory environment ghost",
+    "in_flight nominations bindings rounds cycle admitted unseen memory environment ghost",
     Members: "unsched assumed assigned done leaving",
     NodeInfo: "node pods used nonzero",
     Entry: "pod place plugins cooling tried",
