@@ -15,29 +15,31 @@ from attrs import evolve, frozen
 
 from gangproof.impl.actions import Action
 from gangproof.impl.gates import NAMES, FeatureGates, Object, keep_enabled, served
-from gangproof.impl.profiles import INTENDED
+from gangproof.impl.profiles import INTENDED, V1_36_3, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
 from gangproof.load import Loaded
 from gangproof.properties.campaign import local_processes
 from gangproof.properties.campaign import run as run_campaign
-from gangproof.properties.check import CheckReport, Openness, check, initial_world
+from gangproof.properties.check import CheckReport, Openness, check, find, initial_world
 from gangproof.properties.explore import Limits
 from gangproof.properties.judges import questions
-from gangproof.properties.machine import itself
+from gangproof.properties.machine import Machine, itself
 from gangproof.properties.refinement import REFINEMENT
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.features import object_features
 from gangproof.properties.scenarios.report import MISSING, ScenarioReport, check_scenario
+from gangproof.properties.shipped import shipped_questions, to_blame
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.system import Questions
-from gangproof.properties.traces import Meta, cluster_trace, except_for, scenario_trace
+from gangproof.properties.traces import Meta, cluster_trace, except_for, only, scenario_trace
 from gangproof.properties.verdict import Verdict
 from gangproof.report import ClusterResult, Finding, NotModelled, Report, ScenarioResult
 
-PROFILES: Mapping[str, Rules] = {"intended": INTENDED}
+PROFILES: Mapping[str, Rules] = {"intended": INTENDED, "v1.36.3": V1_36_3}
 """The profiles that can be judged by."""
-KNOWN_PROFILES = ("intended", "v1.36.3")
+MOST_STATES_TO_BLAME = 20_000
+"""How far a deviation alone is explored, to see whether it explains a break."""
 
 Watch = Callable[[str], None]
 """Told now and then, in a few words, how far it has come."""
@@ -70,13 +72,16 @@ class Options:
         return Openness(self.any_order, self.failures, self.deletions)
 
 
-def not_supported(profile: str) -> str | None:
-    """Why nothing can be judged by the profile, None if it can be. ValueError if there is no such profile."""
-    if profile in PROFILES:
-        return None
-    if profile not in KNOWN_PROFILES:
-        raise ValueError(f"profile {profile!r} found, one of {', '.join(KNOWN_PROFILES)} expected")
-    return f"profile {profile} is not supported yet; {', '.join(PROFILES)} is"
+def known(profile: str) -> str:
+    """The profile, if there is one of that name; ValueError if not."""
+    if profile not in PROFILES:
+        raise ValueError(f"profile {profile!r} found, one of {', '.join(PROFILES)} expected")
+    return profile
+
+
+def asked_of(profile: str) -> Questions[World, Action]:
+    """What is asked of runs in the profile."""
+    return questions() if profile == "intended" else shipped_questions()
 
 
 class OutOfTimeError(Exception):
@@ -126,7 +131,7 @@ class Pulse:
 
 def check_loaded(loaded: Loaded, options: Options, watch: Watch = unwatched) -> Report:
     """The report on manifests. ValueError for gates that contradict each other or are not known."""
-    reason = not_supported(options.profile)
+    known(options.profile)
     left_out = tuple(
         NotModelled(item.kind, item.name, item.file, item.line, item.why, item.decisive)
         for item in loaded.unmodelled
@@ -136,8 +141,6 @@ def check_loaded(loaded: Loaded, options: Options, watch: Watch = unwatched) -> 
         warnings.append(f"and {loaded.more_warnings} more")
     report = Report(options.profile, not_modelled=left_out, warnings=tuple(warnings))
     gates = gates_for(loaded, options)
-    if reason is not None:
-        return evolve(report, cluster=_nothing(loaded, gates, options, reason, Verdict.NOT_SUPPORTED))
     objects = tuple(keep_enabled(obj, gates) for obj in loaded.objects if served(obj, gates))
     if not any(type(obj).__name__ in ("Pod", "PodGroup") for obj in objects):
         verdict = Verdict.INCONCLUSIVE if any(n.decisive for n in left_out) else Verdict.NOTHING_CHECKED
@@ -185,7 +188,7 @@ def _nothing(
 def _check_objects(
     objects: Sequence[Object], gates: FeatureGates, options: Options, watch: Watch
 ) -> ClusterResult:
-    rules, asked = PROFILES[options.profile], questions()
+    rules, asked = PROFILES[options.profile], asked_of(options.profile)
     clock = Clock.until(options.seconds)
     settings = Settings(gates=gates)
     empty = ClusterResult(Verdict.INCONCLUSIVE, _counted(objects), str(gates), _told(options))
@@ -223,7 +226,7 @@ def _cluster_findings(
     clock: Clock,
     watch: Watch,
 ) -> Iterator[Finding]:
-    rules, asked = PROFILES[options.profile], questions()
+    rules, asked = PROFILES[options.profile], asked_of(options.profile)
     meta = Meta(options.profile, str(settings.gates), "explorer")
     examples = found.counterexamples.values()
     for example in sorted(examples, key=lambda e: not e.violation.property.startswith(("INV", "LIVE"))):
@@ -231,7 +234,29 @@ def _cluster_findings(
         trace = cluster_trace(
             example, objects, rules, settings, options.openness, asked, meta, seconds=clock.left
         )
-        yield Finding(example.violation.property, example.violation.message, trace=trace)
+        blamed = _blamed(example.violation.property, objects, settings, options)
+        yield Finding(
+            example.violation.property,
+            example.violation.message,
+            trace=evolve(trace, qualifier=", ".join(blamed)),
+            deviations=blamed,
+        )
+
+
+def _blamed(
+    property_id: str, objects: Sequence[Object], settings: Settings, options: Options
+) -> tuple[str, ...]:
+    """The deviations of v1.36.3 each of which alone breaks the property here."""
+    if options.profile == "intended":
+        return ()
+    narrowed = only(asked_of(options.profile), property_id)
+    limits = Limits(MOST_STATES_TO_BLAME, seconds=options.seconds)
+
+    def breaks(rules: Rules) -> bool:
+        world = initial_world(objects, rules, settings, options.openness)
+        return property_id in find(Machine(rules, [world], key=Symmetry()), narrowed, limits)[1]
+
+    return to_blame(property_id, breaks)
 
 
 def check_scenarios(
@@ -272,30 +297,27 @@ def _in_processes(
 
 
 def check_one(document: Scenario, options: Options, watch: Watch = unwatched) -> ScenarioResult:
-    """The result of one scenario in the profile of the options.
+    """The result of one scenario, in the profile that it names or else in that of the options.
 
-    A scenario is followed to the first failure. If that is only a step that the contract does not allow, it is
+    In v1.36.3 a scenario is judged by its facts alone, without the deviations that are races unless it names the
+    profile. A scenario is followed to the first failure. If that is only a step that the contract does not allow, it is
     followed again, to see which promise that breaks.
     """
+    profile = known(document.profile or options.profile)
+    options = evolve(options, profile=profile)
     empty = ScenarioResult(
         document.id,
         document.title,
         document.file,
         document.line,
-        options.profile,
+        profile,
         Verdict.NOT_SUPPORTED,
     )
-    reason = not_supported(options.profile)
-    if reason is None and document.profile not in (None, options.profile):
-        reason = f"states a fact about profile {document.profile}, not about {options.profile}"
-    if reason is not None:
-        return evolve(empty, why_not=reason)
-    rules, asked = PROFILES[options.profile], questions()
+    rules, asked = _facts_of(document, profile)
     clock = Clock.until(options.seconds)
     limits = Limits(options.max_states, seconds=options.seconds)
     began = time.perf_counter()
     try:
-        profile = options.profile
         key = Pulse(itself, watch, clock)
         found = check_scenario(document, profile, rules, asked, limits, key)  # pyright: ignore[reportArgumentType] (a key of PROFILES)
         if {failure.violation.property for failure in found.failures} == {REFINEMENT}:
@@ -318,6 +340,12 @@ def check_one(document: Scenario, options: Options, watch: Watch = unwatched) ->
         why_not=_why_not(found),
         seconds=found.seconds,
     )
+
+
+def _facts_of(document: Scenario, profile: str) -> tuple[Rules, Questions[World, Action]]:
+    if profile == "intended":
+        return PROFILES[profile], questions()
+    return (V1_36_3 if document.profile == profile else V1_36_3_PROMPT), Questions()
 
 
 def _why_not(found: ScenarioReport) -> str:

@@ -59,7 +59,8 @@ class ScenarioFile(pytest.File):
             raise self.CollectError(str(error)) from None
         profile = self.config.getoption("--gangproof-profile")
         for document in documents:
-            yield ScenarioItem.from_parent(self, name=f"{document.id}[{profile}]", document=document)
+            name = f"{document.id}[{document.profile or profile}]"
+            yield ScenarioItem.from_parent(self, name=name, document=document)
 
 
 class ScenarioItem(pytest.Item):

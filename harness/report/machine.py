@@ -45,6 +45,7 @@ def finding_fields(finding: Finding) -> dict[str, Any]:
         "property": finding.property,
         "message": finding.message,
         "line": finding.line or None,
+        "deviations": list(finding.deviations),
         "trace": trace,
     }
 

@@ -23,12 +23,14 @@ KUBERNETES = "1.36"
 @frozen
 class Finding:
     """Something that does not hold: the property's id (or `expect`, `possible`, `attempt`), what is wrong,
-    the line of the scenario that says so (0 if none does), and a run that shows it."""
+    the line of the scenario that says so (0 if none does), and a run that shows it. In v1.36.3 `deviations` are those
+    each of which alone explains it."""
 
     property: str
     message: str
     line: int = 0
     trace: Trace | None = None
+    deviations: tuple[str, ...] = ()
 
 
 @frozen

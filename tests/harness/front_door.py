@@ -29,3 +29,21 @@ steps:
 - expect: {bound: [p1]}
 """
 NOT_THIS_PROFILE = FITS.replace("scenario: fits", "scenario: shipped\nprofile: v1.36.3")
+LEFT_OVER = """
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 1Gi, pods: "9"}}}
+---
+apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: {name: g}
+spec: {schedulingPolicy: {gang: {minCount: 2}}}
+""" + "".join(
+    f"""---
+apiVersion: v1
+kind: Pod
+metadata: {{name: p{n}}}
+spec:
+  schedulingGroup: {{podGroupName: g}}
+  containers: [{{name: c, image: i, resources: {{requests: {{cpu: "1"}}}}}}]
+"""
+    for n in (1, 2, 3)
+)

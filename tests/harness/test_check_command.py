@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from front_door import FITS, NOT_THIS_PROFILE, ROOT, TOO_SMALL
+from front_door import FITS, LEFT_OVER, NOT_THIS_PROFILE, ROOT, TOO_SMALL
 
 from gangproof.errors import InputError
 
@@ -80,15 +80,21 @@ def test_3_what_is_decisive_and_not_modelled_is_never_green(gangproof_command, k
     assert "not modelled, and it may matter" in result.stdout
 
 
-def test_5_the_other_profile_is_not_supported_yet(gangproof_command, scenario_file):
-    for arguments in (
-        ["check", TRAINING, "--profile", "v1.36.3"],
-        ["check", scenario_file(FITS), "--profile", "v1.36.3"],
-        ["check", scenario_file(NOT_THIS_PROFILE)],
-    ):
-        result = gangproof_command(*arguments)
-        assert result.exit_code == 5
-        assert result.stdout.startswith("not supported")
+def test_a_scenario_is_judged_in_the_profile_that_it_names(gangproof_command, scenario_file):
+    result = gangproof_command("check", scenario_file(NOT_THIS_PROFILE), "-o", "json")
+    (judged,) = json.loads(result.stdout)["scenarios"]
+    assert judged["profile"] == "v1.36.3"
+
+
+def test_a_break_of_the_other_profile_names_its_deviation(gangproof_command, tmp_path):
+    """The third member is left over; its retry may write False over True from a stale copy (DEV-22)."""
+    (tmp_path / "gang.yaml").write_text(LEFT_OVER)
+    kept = gangproof_command("check", tmp_path, "--profile", "intended")
+    assert kept.exit_code == 0
+    broken = gangproof_command("check", tmp_path, "--profile", "v1.36.3", "-o", "json")
+    assert broken.exit_code == 1
+    findings = {f["property"]: f["deviations"] for f in json.loads(broken.stdout)["cluster"]["findings"]}
+    assert findings["INV-13"] == ["DEV-22"]
 
 
 def test_5_nothing_was_checked(gangproof_command):
@@ -193,7 +199,7 @@ def test_json(gangproof_command, scenario_file):
 def test_junit(gangproof_command, scenario_file):
     text = gangproof_command("check", scenario_file(FITS, TOO_SMALL, NOT_THIS_PROFILE), "-o", "junit").stdout
     (suite,) = ElementTree.fromstring(text)
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "0")
     names = [case.get("name") for case in suite]
     assert names == ["fits[intended]", "too-small[intended]", "shipped[intended]"]
     assert "nobody" not in (suite[0].text or "")

@@ -12,24 +12,23 @@ pytest_plugins = ["pytester"]
 def test_each_document_is_a_test(pytester):
     pytester.path.joinpath("a.scenario.yaml").write_text("---\n".join([FITS, TOO_SMALL, NOT_THIS_PROFILE]))
     result = pytester.runpytest_inprocess("-v", "-rs", "-p", "no:cacheprovider")
-    result.assert_outcomes(passed=1, failed=1, skipped=1)
+    result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(
         [
             "a.scenario.yaml::fits[[]intended[]] PASSED*",
             "a.scenario.yaml::too-small[[]intended[]] FAILED*",
-            "a.scenario.yaml::shipped[[]intended[]] SKIPPED*",
+            "a.scenario.yaml::shipped[[]v1.36.3[]] PASSED*",
             "*expected bound: [[]p1[]]*",
-            "SKIPPED*a fact about profile v1.36.3*",
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_the_other_profile_is_skipped_with_the_reason(pytester):
+def test_a_document_without_a_profile_is_judged_in_the_one_asked_for(pytester):
     pytester.path.joinpath("a.scenario.yaml").write_text(FITS)
-    result = pytester.runpytest_inprocess("-rs", "--gangproof-profile", "v1.36.3")
-    result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*profile v1.36.3 is not supported yet*"])
+    result = pytester.runpytest_inprocess("-v", "--gangproof-profile", "v1.36.3")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*fits[[]v1.36.3[]] PASSED*"])
 
 
 def test_a_budget_that_is_too_small_is_no_success(pytester):
