@@ -47,8 +47,13 @@ START = 946_684_800
 IDLE = 25
 PODS_ON_A_NODE = 110
 CLAIMS = ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
-REFERENCES: Mapping[str, Kind] = {"Pod": "pod", "PodGroup": "podGroup", "Node": "node", "Workload": "workload"}
-MISSING_GATES = ("TopologyAwareWorkloadScheduling", "DRAWorkloadResourceClaims", "WorkloadWithJob")
+REFERENCES: Mapping[str, Kind] = {
+    "Pod": "pod",
+    "PodGroup": "podGroup",
+    "Node": "node",
+    "Workload": "workload",
+}
+MISSING_GATES = ("DRAWorkloadResourceClaims", "WorkloadWithJob")
 MISSING_OPTIONS: Mapping[str, str] = {
     "eager": "cycles side by side",
     "watchDelay": "late views",
@@ -133,6 +138,8 @@ class _Run:
                 self.need(gate)
             elif gate not in NAMES:
                 self.need(f"gate {gate}")
+        if self.scenario.get("trace") and self.gates.workload_aware_preemption:
+            self.need("inner steps of group preemption")
         if self.result.get("error"):
             self.need("a recorder without an error")
         looks = iter(entries_of(self.result.get("snapshots")))
@@ -175,7 +182,9 @@ class _Run:
         if step.get("delete"):
             yield Delete(tuple(self.references(step["delete"], (*path, "delete"))))
         if step.get("settle"):
-            yield Settle(fields_of(step["settle"]).get("idle") or IDLE if is_mapping(step["settle"]) else IDLE)
+            yield Settle(
+                fields_of(step["settle"]).get("idle") or IDLE if is_mapping(step["settle"]) else IDLE
+            )
         if step.get("cycles"):
             yield Cycles(step["cycles"])
         if step.get("advance"):
@@ -220,7 +229,9 @@ class _Run:
 
         def tell(misfit: Misfit) -> None:
             if misfit.expected:
-                self.report.error(self.item, (*path, *misfit.path), misfit.found, misfit.expected, misfit.hint)
+                self.report.error(
+                    self.item, (*path, *misfit.path), misfit.found, misfit.expected, misfit.hint
+                )
             else:
                 self.need(misfit.found)
 
@@ -271,5 +282,3 @@ class _Run:
             self.report.error(self.item, path, f"{name} of {entry.get('obj')!r}", "an event that can be read")
         else:
             self.log.append(Logged(seen, entry.get("cycle") or 0, entry.get("t") or 0))
-
-

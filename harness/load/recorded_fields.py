@@ -45,7 +45,7 @@ EVENTS: Mapping[str, str] = {
     "pop": "",
     "try": "",
     "fail": "",
-    "preempted": "preemption",
+    "preempted": "",
 }
 """Each event, and the feature that the model lacks for it, empty if it has all."""
 

@@ -1,0 +1,97 @@
+"""Whether what is shown and what was seen are the same: events one by one, and a look at everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import evolve
+
+from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.world import World
+from gangproof.properties.conformance.events import (
+    Conditioned,
+    Observed,
+    PodConditioned,
+    condition_text,
+    short,
+)
+from gangproof.properties.conformance.recording import Look, SeenPod
+
+PLACES = {"active": "waiting", "backoff": "waiting", "pool": "unschedulable"}
+"""A place in the queue as somebody sees it who cannot know whether a backoff has just run out."""
+
+
+def same(expected: Observed, found: Observed) -> bool:
+    """Whether the event in the log may be the one that the model shows.
+
+    The message of a SchedulerError is left open: it is an error's text, and may name things in any order.
+    """
+    if isinstance(expected, Conditioned) and isinstance(found, Conditioned) and found.reason == "SchedulerError":
+        return evolve(expected, message="") == evolve(found, message="")
+    return expected == found
+
+
+def conditioned(group: PodGroup) -> Conditioned | None:
+    """The group's condition as an event that writes it."""
+    written = group.condition
+    return written and Conditioned(group.key, written.status, written.reason, written.message)
+
+
+def condition_of(pod: Pod) -> str:
+    """The pod's condition PodScheduled in short, empty if there is none (API-50)."""
+    if pod.node_name is not None:
+        return "True"
+    return condition_text("False", pod.unscheduled_reason) if pod.unscheduled_reason else ""
+
+
+def holds(world: World, event: PodConditioned) -> bool:
+    """Whether the pod has the condition now; its message may be written again without a change of it."""
+    pod = world.pods.get(event.pod)
+    return pod is not None and condition_of(pod) == condition_text(event.status, event.reason)
+
+
+def unlike(world: World, look: Look) -> Iterator[tuple[str, str]]:
+    """In what the world differs from what was seen: what the model says and what was found, in words."""
+    for key in sorted({*world.pods, *look.pods}):
+        pod, seen = world.pods.get(key), look.pods.get(key)
+        if pod is None or seen is None:
+            there, gone = f"{short(key)} exists", f"{short(key)} does not exist"
+            yield (gone, there) if pod is None else (there, gone)
+        else:
+            yield from _unlike_pod(world, pod, seen)
+    for key in sorted({*world.groups, *look.groups}):
+        group = world.groups.get(key)
+        if group is None or key not in look.groups:
+            there, gone = f"{short(key)} exists", f"{short(key)} does not exist"
+            yield (gone, there) if group is None else (there, gone)
+            continue
+        ours, theirs = conditioned(group), look.groups[key]
+        if ours is None or theirs is None:
+            equal = ours is theirs
+        else:
+            equal = same(ours, theirs)
+        if not equal:
+            absent = f"{short(key)} has no condition"
+            yield str(ours or absent), str(theirs or absent)
+
+
+def _unlike_pod(world: World, pod: Pod, seen: SeenPod) -> Iterator[tuple[str, str]]:
+    name = short(pod.key)
+    fields = (
+        ("is on", pod.node_name, seen.node),
+        ("is nominated to", pod.nominated_node_name, seen.nominated),
+        ("has the condition", condition_of(pod) or None, seen.condition or None),
+        ("is terminating:", str(pod.terminating), str(seen.terminating)),
+    )
+    for what, ours, theirs in fields:
+        if ours != theirs:
+            yield f"{name} {what} {ours or 'none'}", f"{name} {what} {theirs or 'none'}"
+    entry = world.entry(pod.key)
+    place, found = "", PLACES.get(seen.place, seen.place)
+    if entry is not None and entry.place == "gated":
+        gates = [f"gated by {plugin}" for plugin in entry.plugins]
+        place = found if found in gates else " and ".join(gates)
+    elif entry is not None:
+        place = PLACES[entry.place]
+    if place != found:
+        yield f"{name} in the queue is {place or 'absent'}", f"{name} in the queue is {found or 'absent'}"

@@ -1,0 +1,336 @@
+"""Following a recorded run: the set of everything that the model may have done so far, step by step.
+
+Each step of the recorder moves the whole set. What the log does not show is left open: how often somebody was
+tried in vain, whose backoff ran out first, which of several equal choices was made. A stand that the log or a
+look contradicts drops out; if none is left, the run differs, and the furthest stands tell what the model would
+have done instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import combinations
+
+from attrs import evolve, field, frozen
+
+from gangproof.impl.actions import Action, successors
+from gangproof.impl.actions import Step as ModelStep
+from gangproof.impl.deviations import DEVIATIONS
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.queue import cooling, expire, group_of, notice
+from gangproof.impl.rules import Rules, profile
+from gangproof.impl.table import Table
+from gangproof.impl.world import Event, World
+from gangproof.properties.conformance.agreement import unlike
+from gangproof.properties.conformance.events import Observed
+from gangproof.properties.conformance.outside import Outside, changes
+from gangproof.properties.conformance.recording import Advance, Cycles, Look, Recording, Settle, Step
+from gangproof.properties.conformance.shown import told
+from gangproof.properties.conformance.standing import (
+    BeyondError,
+    Reader,
+    Stand,
+    open_calls,
+    refuse_beyond,
+)
+from gangproof.properties.machine import CLOCK
+from gangproof.properties.system import Path
+
+LONGEST_BACKOFF = 10
+"""Seconds (SEMANTICS 0.4)."""
+FLUSH_AFTER = 300
+"""Seconds after which an entry of the pool may meet the flush (QUEUE-26)."""
+ORDER = "DEV-11"
+MOST_EXPECTED = 4
+
+
+@frozen
+class Difference:
+    """The first thing in a run that the model would not have done.
+
+    `event` says where: at an event of the log, at a look, or when a step ended. `path` is one run of the
+    model that explains everything before it.
+    """
+
+    event: str
+    expected: tuple[str, ...]
+    found: str
+    path: Path[World, Action] = field(repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.event}: found {self.found}, expected {' or '.join(self.expected) or 'nothing'}"
+
+
+@frozen
+class Followed:
+    """What following one run came to: it agrees, or `difference` tells where not, or it `needs` more.
+
+    `events` is how much of the log was explained.
+    """
+
+    name: str
+    events: int = 0
+    needs: tuple[str, ...] = ()
+    difference: Difference | None = None
+
+    @property
+    def agrees(self) -> bool:
+        return not self.needs and self.difference is None
+
+
+@cache
+def rules_for(pinned: bool) -> Rules:
+    """Version 1.36.3, races included, of which none strikes here: whatever may be late is over before a cycle.
+
+    The recorder may have pinned the order of members (QUEUE-19d).
+    """
+    return profile(INTENDED, *(d.change for d in DEVIATIONS if not (pinned and d.id == ORDER)))
+
+
+def follow(recording: Recording) -> Followed:
+    """Follow one run to its end, or to the first thing that the model would not have done."""
+    if recording.needs:
+        return Followed(recording.name, needs=recording.needs)
+    follower = _Follower(recording, Reader(rules_for(recording.pinned), recording.log, recording.inner))
+    try:
+        return follower.run()
+    except BeyondError as beyond:
+        return Followed(recording.name, needs=(str(beyond),))
+
+
+Way = tuple[ModelStep, ...]
+
+
+def _distinct(stands: Iterable[Stand]) -> list[Stand]:
+    """The stands, each once, in the order in which they first came."""
+    return list(dict.fromkeys(stands))
+
+
+@frozen
+class _Follower:
+    """One run on its way. What a world may try next is remembered: a failing group is tried over and over."""
+
+    recording: Recording
+    reader: Reader
+    known: dict[tuple[World, bool], tuple[Way, ...]] = field(
+        factory=dict[tuple[World, bool], tuple[Way, ...]]
+    )
+
+    def run(self) -> Followed:
+        stands = [Stand(World(settings=self.recording.settings))]
+        for number, step in enumerate(self.recording.steps):
+            after = self.after(step, stands, self.known_until(number))
+            if not after:
+                return self.differs(self.difference(step, stands))
+            stands = after
+        ended = [s for s in stands if self.reader.next(s) is None and s.cycles == self.recording.cycles]
+        if not ended:
+            return self.differs(self.left_over(stands))
+        return Followed(self.recording.name, len(self.recording.log))
+
+    def differs(self, difference: Difference) -> Followed:
+        return Followed(self.recording.name, max(self.reader.frontier.index, 0), (), difference)
+
+    def known_until(self, number: int) -> float:
+        """The second of the first look from this step on, infinite if there is none."""
+        looks = (step.time for step in self.recording.steps[number:] if isinstance(step, Look))
+        return next(looks, float("inf"))
+
+    def after(self, step: Step, stands: Sequence[Stand], until: float) -> list[Stand]:
+        """Every stand after the step."""
+        if isinstance(step, Look):
+            return [s for s in stands if self.in_time(s, step) and not any(unlike(s.world, step))]
+        if isinstance(step, Settle):
+            return self.settled(step, stands, until)
+        if isinstance(step, Advance):
+            return _distinct(evolve(stand, timely=True) for stand in stands)
+        rested = _distinct(late for stand in stands for late in _late(self.reader.rules, stand))
+        if isinstance(step, Cycles):
+            return self.cycled(step.limit, rested)
+        return _distinct(s for stand in rested if (s := self.changed(step, stand)) is not None)
+
+    def in_time(self, stand: Stand, look: Look) -> bool:
+        """Whether exactly that much of the log is explained which was written before the look."""
+        log, index = self.recording.log, stand.index
+        before = index == 0 or log[index - 1].time <= look.time
+        after = index == len(log) or log[index].time >= look.time
+        return before and after and look.cycles in (None, stand.cycles)
+
+    def changed(self, step: Outside, stand: Stand) -> Stand | None:
+        """The stand after what users do; None if the log shows it otherwise."""
+        now: Stand | None = stand
+        for change in changes(step, stand.world, self.reader.rules):
+            if now is None:
+                return None
+            action, after, shows = change(now.world)
+            now = self.reader.advance(now, ((action, after),), also=shows)
+        return now
+
+    # the scheduler's turns
+
+    def settled(self, step: Settle, stands: Sequence[Stand], until: float) -> list[Stand]:
+        """Every stand in which the scheduler may come to rest."""
+        seen: dict[Stand, None] = {}
+        waiting = [evolve(stand, timely=False) for stand in stands]
+        while waiting:
+            stand = waiting.pop()
+            if stand in seen:
+                continue
+            seen[stand] = None
+            waiting.extend(self.moves(stand, self.turns(stand.world, until)))
+        return _distinct(_rested(stand, step.idle) for stand in seen if self.at_rest(stand, step.idle))
+
+    def cycled(self, limit: int, stands: Sequence[Stand]) -> list[Stand]:
+        """Every stand after so many cycles, or after fewer where nobody is left to be tried."""
+        ended: list[Stand] = []
+        for _ in range(limit):
+            ways = [(stand, self.turns(stand.world, 0)) for stand in stands]
+            ended.extend(stand for stand, possible in ways if not possible)
+            stands = _distinct(after for stand, possible in ways for after in self.moves(stand, possible))
+        return _distinct((*ended, *stands))
+
+    def moves(self, stand: Stand, ways: Iterable[Way]) -> Iterator[Stand]:
+        """The stands after one more cycle, as far as the log allows it."""
+        logged = self.reader.next(stand)
+        last = self.recording.cycles if logged is None else logged.cycle
+        for way in ways:
+            if stand.cycles + len(_popped(way)) > last:
+                continue
+            after = self.reader.advance(stand, way, cycles=len(_popped(way)))
+            if after is not None:
+                yield after
+
+    def turns(self, world: World, until: float) -> tuple[Way, ...]:
+        """Every next cycle, with what time does before it; time passes only when nobody can be tried at once.
+
+        With SchedulerPopFromBackoffQ the scheduler need not wait: who comes first out of backoff is a matter
+        of time, and time is left open (QUEUE-19).
+        """
+        timely = until > 0
+        key = (world, timely)
+        if key not in self.known:
+            self.known[key] = tuple(self._turns(world, timely))
+        flush = until >= FLUSH_AFTER and timely and not _active(world)
+        return (*self.known[key], *self._flushed(world)) if flush else self.known[key]
+
+    def _turns(self, world: World, timely: bool) -> Iterator[Way]:
+        if _active(world):
+            yield from self._cycles(world, ())
+            return
+        early = world.settings.gates.scheduler_pop_from_backoff_q
+        for entity in cooling(world):
+            served = [
+                e for e in world.queue if e.place == "backoff" and (group_of(world, e) or e.pod) == entity
+            ]
+            if served and (timely or (early and any(e.plugins for e in served))):
+                over = (Action(CLOCK, (entity,)), expire(self.reader.rules, world, entity))
+                if _active(over[1]):
+                    yield from self._cycles(over[1], (over,))
+                else:
+                    yield (over,)
+
+    def _flushed(self, world: World) -> Iterator[Way]:
+        after = notice(self.reader.rules, world, Event("Flush"))
+        if after != world:
+            yield from self._cycles(after, ((Action("flush"), after),))
+
+    def _cycles(self, world: World, way: Way) -> Iterator[Way]:
+        for action, _ in successors(world, self.reader.rules):
+            if action.name == "cycle":
+                yield (*way, *action.via)
+
+    def at_rest(self, stand: Stand, idle: int) -> bool:
+        """Whether the recorder may have stopped here: who waits has been tried once more, and nothing showed."""
+        world = stand.world
+        if world.settings.backoff and _active(world):
+            return False
+        if idle < 2 * LONGEST_BACKOFF:
+            return True
+        tried: dict[str, bool] = {}
+        for way in self.turns(world, idle):
+            refuse_beyond(way[-1][1])
+            entities = _popped(way)
+            if not entities:
+                return False
+            tried[entities[0]] = tried.get(entities[0], False) or self.in_vain(world, way)
+        return all(tried.values())
+
+    def in_vain(self, world: World, way: Way) -> bool:
+        """Whether nothing in the API changes by these steps."""
+        seen, _ = told(self.reader.rules, world, way, Table(), inner=False)
+        return not seen and not open_calls(way[-1][1])
+
+    # what is wrong
+
+    def difference(self, step: Step, stands: Sequence[Stand]) -> Difference:
+        """Why no stand is left after the step."""
+        if isinstance(step, Look):
+            timely = [stand for stand in stands if self.in_time(stand, step)]
+            if timely:
+                stand = min(timely, key=lambda s: sum(1 for _ in unlike(s.world, step)))
+                ours, theirs = next(unlike(stand.world, step))
+                return Difference(f"a look at {step.time:g} s", (ours,), theirs, stand.path)
+        return self.left_over(stands)
+
+    def left_over(self, stands: Sequence[Stand]) -> Difference:
+        """The first event of the log, or its end, that no stand explains."""
+        frontier = self.reader.frontier
+        furthest = max(frontier.index, *(stand.index for stand in stands))
+        expected: dict[str, None] = {}
+        at: Stand | None = None
+        for obstacle in frontier.obstacles if frontier.index == furthest else ():
+            at = at or obstacle.stand
+            expected.update(
+                dict.fromkeys(f"{event} (cycle {obstacle.stand.cycles})" for event in obstacle.expected)
+            )
+        for stand in stands:
+            if stand.index == furthest:
+                at = at or stand
+                expected.update(
+                    dict.fromkeys(f"{event} (cycle {stand.cycles + 1})" for event in self.next_shown(stand))
+                )
+        assert at is not None
+        log = self.recording.log
+        found = str(log[furthest]) if furthest < len(log) else "nothing more"
+        return Difference(
+            f"event {furthest + 1} of {len(log)}", tuple(expected)[:MOST_EXPECTED], found, at.path
+        )
+
+    def next_shown(self, stand: Stand) -> Iterator[Observed]:
+        """What the model may show next, whatever the log says."""
+        for way in self.turns(stand.world, float("inf")):
+            seen, _ = told(self.reader.rules, stand.world, way, stand.shown, inner=self.reader.inner)
+            yield from seen[:1]
+
+
+def _active(world: World) -> bool:
+    return any(entry.place == "active" for entry in world.queue)
+
+
+def _popped(way: Way) -> list[str]:
+    """For whom cycles began on the way."""
+    return [action.args[0] for action, _ in way if action.name == "pop"]
+
+
+def _late(rules: Rules, stand: Stand) -> Iterator[Stand]:
+    """The stand with any of the backoffs over that may have run out since the scheduler had its turn."""
+    if not stand.timely:
+        yield stand
+        return
+    entities = cooling(stand.world)
+    for number in range(len(entities) + 1):
+        for over in combinations(entities, number):
+            after = evolve(stand, timely=False)
+            for entity in over:
+                after = after.then(((Action(CLOCK, (entity,)), expire(rules, after.world, entity)),))
+            yield after
+
+
+def _rested(stand: Stand, idle: int) -> Stand:
+    """The stand after the wait for something to happen; who was not tried in it has cooled down."""
+    queue = stand.world.queue
+    if idle < 2 * LONGEST_BACKOFF or not any(entry.place == "backoff" for entry in queue):
+        return evolve(stand, timely=True)
+    cooled = tuple(evolve(e, cooling=False) if e.place in ("pool", "gated") else e for e in queue)
+    return evolve(stand, timely=True, world=evolve(stand.world, queue=cooled))

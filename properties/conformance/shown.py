@@ -1,0 +1,91 @@
+"""What a step of the model would show to somebody outside, in the vocabulary of `events`.
+
+A write to the API shows only if it changes what was last shown of that object's field. The watcher goes by
+name: an object that was deleted and made again is the same to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gangproof.impl.actions import Action, Step
+from gangproof.impl.commit import own_result
+from gangproof.impl.rules import Rules
+from gangproof.impl.table import Table
+from gangproof.impl.world import World
+from gangproof.properties.conformance.agreement import conditioned
+from gangproof.properties.conformance.events import (
+    Bound,
+    Failed,
+    Nominated,
+    Observed,
+    Popped,
+    Tried,
+)
+
+Shown = Table[str]
+"""What was last shown, by field and key of the object."""
+
+
+def effects(before: World, after: World, shown: Shown) -> tuple[tuple[Observed, ...], Shown]:
+    """What the API shows of the step between two worlds, and what has been shown then."""
+    seen: list[Observed] = []
+    if after.pods is not before.pods:
+        for key, pod in after.pods.items():
+            old = before.pods.get(key)
+            if old is None or old is pod or old == pod:
+                continue
+            if pod.node_name is not None and old.node_name is None:
+                seen.append(Bound(key, pod.node_name))
+            field, value = f"nomination/{key}", pod.nominated_node_name or ""
+            if (shown.get(field) or "") != value:
+                shown = shown.put(field, value)
+                seen.append(Nominated(key, pod.nominated_node_name))
+    if after.groups is not before.groups:
+        for key, group in after.groups.items():
+            old, written = before.groups.get(key), conditioned(group)
+            if old is None or written is None or old.condition == group.condition:
+                continue
+            field, value = f"condition/{key}", str(written)
+            if shown.get(field) != value:
+                shown = shown.put(field, value)
+                seen.append(written)
+    return tuple(seen), shown
+
+
+def told(
+    rules: Rules, world: World, steps: Iterable[Step], shown: Shown, *, inner: bool
+) -> tuple[tuple[Observed, ...], Shown]:
+    """What a run of steps from this world shows, with the inner steps if the scheduler tells of them."""
+    seen: list[Observed] = []
+    for action, after in steps:
+        if inner:
+            seen.extend(_inner(rules, world, action, after))
+        changes, shown = effects(world, after, shown)
+        seen.extend(changes)
+        world = after
+    return tuple(seen), shown
+
+
+def _inner(rules: Rules, before: World, action: Action, after: World) -> Iterable[Observed]:
+    """What a scheduler that logs its inner steps tells of this one."""
+    match action.name:
+        case "pop":
+            first = rules.ready(before)
+            return () if first is None else (Popped(first.pod),)
+        case "place":
+            pod, node, *victims = action.args
+            return (Tried(pod, None if victims or node == "nowhere" else node),)
+        case "submit":
+            cycle = before.cycle
+            ended = after.cycle.submitted if after.cycle is not None else 0
+            if cycle is None:
+                return ()
+            results = [own_result(cycle, pod.key) for pod in cycle.members[cycle.submitted : ended]]
+            return tuple(
+                Failed(result.pod, "Error" if result.error else "Unschedulable")
+                for result in results
+                if result.pod not in after.assumed
+            )
+        case _:
+            return ()

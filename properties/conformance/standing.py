@@ -1,0 +1,209 @@
+"""Where a follower may stand: a world of the model, how far the log has been explained, and how it came there.
+
+A cycle and the calls that it starts run side by side, so within a cycle the log fixes no order but that of
+events about one object. A stand therefore takes a whole cycle of the model, and what this shows is then found
+in the log in whatever order it stands there; binds end in the order of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import define, evolve, field, frozen
+
+from gangproof.impl.actions import Action, Step, successors
+from gangproof.impl.rules import Rules
+from gangproof.impl.table import Table
+from gangproof.impl.world import World
+from gangproof.properties.conformance.agreement import holds, same
+from gangproof.properties.conformance.events import (
+    Bound,
+    Deleted,
+    Logged,
+    Observed,
+    PodConditioned,
+    Preempted,
+    about,
+)
+from gangproof.properties.conformance.shown import Shown, told
+from gangproof.properties.system import Path
+
+
+class BeyondError(Exception):
+    """The run needs what the model does not have; its text says what."""
+
+
+@frozen(cache_hash=True)
+class Stand:
+    """The model in this world explains the first `index` events of the log and has begun `cycles` cycles.
+
+    `shown` is what was last shown of each object. `timely` says that time has passed since the scheduler last
+    had its turn, so that any backoff may have run out unnoticed.
+    """
+
+    world: World
+    index: int = 0
+    cycles: int = 0
+    shown: Shown = Table()
+    timely: bool = False
+    before: Stand | None = field(default=None, eq=False, repr=False)
+    way: tuple[Step, ...] = field(default=(), eq=False, repr=False)
+
+    @property
+    def path(self) -> Path[World, Action]:
+        """Everything that happened, from the empty cluster."""
+        parts: list[tuple[Step, ...]] = []
+        stand = self
+        while stand.before is not None:
+            parts.append(stand.way)
+            stand = stand.before
+        return Path(stand.world, tuple(step for part in reversed(parts) for step in part))
+
+    def then(self, way: tuple[Step, ...], **changes: object) -> Stand:
+        """The stand after these steps of the model, if there are any."""
+        world = way[-1][1] if way else self.world
+        return evolve(self, world=world, before=self, way=way, **changes)
+
+
+@frozen
+class Obstacle:
+    """Where the log could not be explained any further: what the model would show instead."""
+
+    stand: Stand
+    expected: tuple[Observed, ...]
+
+
+@define
+class Frontier:
+    """The obstacles met so far at the furthest place in the log."""
+
+    index: int = -1
+    obstacles: list[Obstacle] = field(factory=list[Obstacle])
+
+    def met(self, stand: Stand, expected: Iterable[Observed]) -> None:
+        if stand.index < self.index:
+            return
+        if stand.index > self.index:
+            self.index = stand.index
+            self.obstacles.clear()
+        self.obstacles.append(Obstacle(stand, tuple(expected)))
+
+
+@frozen
+class Reader:
+    """The log of one run, and the rules by which it is read."""
+
+    rules: Rules
+    log: Sequence[Logged]
+    inner: bool
+    frontier: Frontier = field(factory=Frontier, eq=False)
+
+    def next(self, stand: Stand) -> Logged | None:
+        """The next event of the log that has no explanation yet."""
+        return self.log[stand.index] if stand.index < len(self.log) else None
+
+    def advance(
+        self, stand: Stand, way: tuple[Step, ...], *, cycles: int = 0, also: Iterable[Observed] = ()
+    ) -> Stand | None:
+        """The stand after these steps and everything that they set going; None if the log says otherwise.
+
+        All that the steps show, and what the recorder `also` shows of them, must be in the log, in the cycle
+        that is then the latest.
+        """
+        seen, shown = told(self.rules, stand.world, way, stand.shown, inner=self.inner)
+        pending = [*also, *seen]
+        stand = stand.then(way, cycles=stand.cycles + cycles, shown=shown)
+        while True:
+            refuse_beyond(stand.world)
+            silent = next((step for step, shows in calls(stand.world, self.rules) if not shows), None)
+            if silent is not None:
+                more, shown = told(self.rules, stand.world, (silent,), stand.shown, inner=False)
+                pending.extend(more)
+                stand = stand.then((silent,), shown=shown)
+                continue
+            logged = self.next(stand)
+            if logged is None or logged.cycle != stand.cycles:
+                break
+            if not (pending or open_calls(stand.world) or isinstance(logged.event, PodConditioned)):
+                break
+            explained = self._explained(stand, pending, logged.event)
+            if explained is None:
+                break
+            stand = explained
+        waits = [shows[0] for _, shows in calls(stand.world, self.rules) if shows]
+        if pending or waits:
+            self.frontier.met(stand, [*_heads(pending), *waits])
+            return None
+        return stand
+
+    def _explained(self, stand: Stand, pending: list[Observed], event: Observed) -> Stand | None:
+        """The stand after this event, taken from what is pending or from a bind that may end now."""
+        if isinstance(event, PodConditioned):
+            return stand.then((), index=stand.index + 1) if holds(stand.world, event) else None
+        for place, expected in enumerate(pending):
+            if about(expected) == about(event):
+                if not same(expected, event):
+                    return None
+                del pending[place]
+                return stand.then((), index=stand.index + 1)
+        ended = [
+            (step, shows) for step, shows in calls(stand.world, self.rules) if shows and shows[0] == event
+        ]
+        if not ended:
+            return None
+        step, shows = min(ended, key=lambda call: self._when(stand, call[1][1:]))
+        also, shown = told(self.rules, stand.world, (step,), stand.shown, inner=False)
+        pending.extend(shows[1:])
+        pending.extend(seen for seen in also if seen not in shows)
+        return stand.then((step,), index=stand.index + 1, shown=shown)
+
+    def _when(self, stand: Stand, events: Sequence[Observed]) -> int:
+        """Where the first of the events is in the rest of the log: of several calls, that one ended now."""
+        places = range(stand.index + 1, len(self.log))
+        return next((place for place in places if self.log[place].event in events), len(self.log))
+
+
+def refuse_beyond(world: World) -> None:
+    if world.ghost.beyond:
+        raise BeyondError(", ".join(world.ghost.beyond))
+
+
+def _heads(pending: Iterable[Observed]) -> list[Observed]:
+    """The first event about each object: those that may come next."""
+    first: dict[tuple[str, str], Observed] = {}
+    for event in pending:
+        first.setdefault(about(event), event)
+    return list(first.values())
+
+
+def open_calls(world: World) -> bool:
+    """Whether a bind or an eviction is on its way."""
+    waiting = any(binding.call != "permit" for binding in world.bindings.values())
+    return waiting or any(running.calls for running in world.rounds.values())
+
+
+def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ...]]]:
+    """The calls that may end now, and what each shows by itself; one that shows nothing has ended at once."""
+    if not world.bindings and not world.rounds and not world.unseen:
+        return
+    for step in successors(world, rules, "fine"):
+        action = step[0]
+        match action.name, action.args:
+            case "bind", (pod,):
+                yield step, (Bound(pod, world.bindings[pod].node),)
+            case "evict", (victim, entity, *asker):
+                yield step, _eviction(world, victim, entity, asker[0] if asker else entity)
+            case (("prebind" | "bind-fails" | "prebind-fails" | "permit-fails" | "last-call" | "see"), _):
+                yield step, ()
+            case _:
+                pass
+
+
+def _eviction(world: World, victim: str, entity: str, asker: str) -> tuple[Observed, ...]:
+    """A call deletes its victim and tells of it (PREEMPT-30); one that is gone or replaced is left alone."""
+    stored, uid = world.pods.get(victim), dict(world.rounds[entity].victims)[victim]
+    if stored is None or stored.uid != uid:
+        return ()
+    told_of = Preempted(victim, asker)
+    promised = victim in world.assumed and stored.node_name is None
+    return (told_of,) if promised else (Deleted(victim, stored.node_name), told_of)
