@@ -64,6 +64,8 @@ def reprieve(
     `order` goes from the most to the least important unit, and so do the victims (PREEMPT-27).
     """
     first = violating(world, order)
+    if not first:
+        return rules.spare(snapshot, order, trial)
     later = frozenset(order).difference(first)
     found = rules.spare(snapshot, (*first, *(unit for unit in order if unit in later)), trial)
     return tuple(evolve(sparing, victims=_in_order(order, frozenset(sparing.victims))) for sparing in found)

@@ -49,12 +49,14 @@ class Trying:
     """How cycles of one entity (a group's or a plain pod's key) are played in one world and those like it.
 
     `every_way` says that all open choices are followed, up to 64 ways; otherwise one is. `unweighed` tells
-    which evictions are not worked out because there are too many candidates, "" if all are.
+    which evictions are not worked out because there are too many candidates, "" if all are; `nobody_weaker` that
+    there is nobody to evict.
     """
 
     rules: Rules
     every_way: bool
     unweighed: str = ""
+    nobody_weaker: bool = False
 
     def attempts(self, world: World, entity: str) -> list[Attempt]:
         """The verdicts of a cycle of the entity alone; none if it is not tried at all."""
@@ -78,7 +80,7 @@ def trying(world: World, rules: Rules, entity: str, members: Sequence[Pod]) -> T
     way = one_way(rules)
     candidates = _weaker(world, members)
     if not candidates:
-        return Trying(profile(way, NOBODY_WEAKER, NOT_AS_GROUP), every_way=False)
+        return Trying(profile(way, NOBODY_WEAKER, NOT_AS_GROUP), every_way=False, nobody_weaker=True)
     if candidates * len(members) * len(world.cache) <= WORK_FOR_EVICTIONS:
         return Trying(way, every_way=False)
     grouped = members[0].group is not None and world.settings.gates.generic_workload

@@ -28,7 +28,7 @@ def evictions(attempt: Attempt, way: Trying, rules: Rules) -> Evictions | None:
     if attempt.fits or taken is None or cycle.code == "Error":
         return None
     as_group = group_object(world, cycle) is not None and world.settings.gates.workload_aware_preemption
-    weaker = rules.victims(world, taken.nodes, cycle.members[0])
+    weaker = [] if way.nobody_weaker else rules.victims(world, taken.nodes, cycle.members[0])
     found = Evictions(
         by="group" if as_group else "pod",
         priority=strength(world, cycle.members[0]),

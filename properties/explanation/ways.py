@@ -106,22 +106,23 @@ def only_nodes_decide(pod: Pod, snapshot: Snapshot) -> bool:
 
 
 def first_order(old: AskAsGroupStep) -> AskAsGroupStep:
-    """Candidates of equal importance are judged in one order (CHO-08), and by counting where that is exact."""
+    """Candidates of equal importance are judged in one order (CHO-08), and by counting where that is exact.
+
+    The group step asks once for each order of the same candidates, and is told the answer for the first.
+    """
 
     def ask_as_group(rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]:
-        answered: dict[frozenset[Unit], tuple[Sparing, ...]] = {}
+        answered: list[tuple[Sparing, ...]] = []
 
         def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing, ...]:
-            asked = frozenset(candidates)
-            if asked not in answered:
-                counted = slots_needed(world, cycle, snapshot)
-                if counted is None:
-                    answered[asked] = rules.spare(snapshot, candidates, trial)
-                else:
-                    answered[asked] = spare_by_counting(
-                        snapshot, candidates, trial, cycle.members[0], counted
-                    )
-            return answered[asked]
+            if not answered:
+                needed = slots_needed(world, cycle, snapshot)
+                answered.append(
+                    rules.spare(snapshot, candidates, trial)
+                    if needed is None
+                    else spare_by_counting(snapshot, candidates, trial, cycle.members[0], needed)
+                )
+            return answered[0]
 
         return old(evolve(rules, spare=spare), world, cycle)
 
