@@ -99,7 +99,7 @@ def try_fault(fault_id: str) -> Trial:
     """Switch one fault on and off."""
     (fault,) = chosen([fault_id])
     case = cases()[fault.id]
-    return Trial(run_fault(fault, case), false_alarms(case))
+    return Trial(run_fault(fault, case), false_alarms(fault, case))
 
 
 def try_faults(ids: Sequence[str] = (), *, processes: int = 1, watch: Watch = unwatched) -> MutationReport:

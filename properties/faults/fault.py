@@ -12,6 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from gangproof.impl.rules import Change
+from gangproof.impl.world import World
 from gangproof.properties.refinement import REFINEMENT
 from gangproof.properties.system import Violation
 from gangproof.spec.judging import Refusal
@@ -36,6 +37,8 @@ PROMISES: Mapping[str, tuple[str, ...]] = {
     "ownership and GC": ("INV-29", "INV-33", "INV-34", "LIVE-12", "LIVE-15"),
     "placement rules": ("INV-06", "INV-26"),
     "queue order": ("INV-38",),
+    "validation": ("INV-30", "INV-31", "INV-32"),
+    "version monotone": ("INV-24",),
 }  # fmt: skip
 """The properties behind the names by which faults refer to them."""
 
@@ -49,7 +52,8 @@ class Fault:
 
     `caught_by` are names of `PROMISES`, the main one first. `clauses` are clauses of the contract's actions
     that say the same promise; a refinement that they refuse counts as caught. `wrong` and `right` tell what
-    the smallest case shows with the fault and without.
+    the smallest case shows with the fault and without. `world` is one to be searched in the fine grain,
+    for what only shows between the steps of a cycle; without it the case is followed.
     """
 
     change: Change
@@ -60,6 +64,7 @@ class Fault:
     right: str
     seen_in: str
     clauses: tuple[str, ...] = ()
+    world: World | None = None
 
     @property
     def id(self) -> str:
@@ -97,6 +102,7 @@ def fault(
     right: str,
     seen_in: str,
     clauses: tuple[str, ...] = (),
+    world: World | None = None,
     **wraps: Wrapper,
 ) -> Fault:
     """A fault whose `wraps` are given by step; `caught_by` are names of promises, separated by commas.
@@ -106,4 +112,4 @@ def fault(
     promises = tuple(caught_by.split(", "))
     for promise in promises:
         PROMISES[promise]
-    return Fault(Change(id, text, wraps), name, tier, promises, wrong, right, seen_in, clauses)
+    return Fault(Change(id, text, wraps), name, tier, promises, wrong, right, seen_in, clauses, world)

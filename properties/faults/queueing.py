@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 
 from attrs import evolve
 
 from gangproof.impl.commit import assume, forget, open_call
 from gangproof.impl.objects import Pod
-from gangproof.impl.rules import BindStep, FailStep, PopStep, ReadyStep, Rules, SubmitStep, WakeStep
+from gangproof.impl.rules import (
+    BindStep,
+    CheckStep,
+    ExpireStep,
+    FailStep,
+    PopStep,
+    ReadyStep,
+    Rules,
+    SubmitStep,
+    WakeStep,
+)
+from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Entry, Event, Result, World
 from gangproof.properties.abstraction import group_name
 from gangproof.properties.faults.fault import Fault, fault
+from gangproof.properties.named import gang, node, pod, world
 
 
 def _pop_among(old: PopStep, rules: Rules, world: World, visible: Callable[[Entry], bool]) -> World:
@@ -183,4 +196,97 @@ F49 = fault(
     wake=_last_one_wakes,
 )
 
-FAULTS: tuple[Fault, ...] = (F29, F36, F45, F47, F48, F49)
+
+def _skipped_stay_in_flight(old: CheckStep) -> CheckStep:
+    def check(world: World, cycle: Cycle) -> World:
+        return evolve(old(world, cycle), in_flight=world.in_flight)
+
+    return check
+
+
+HELD = world(
+    node("n1", 2),
+    gang("g1", 2),
+    *(evolve(pod(f"p{n}", "g1"), finalizers=("example.com/keep",)) for n in (1, 2, 3)),
+    deletions=1,
+)
+"""A gang of two with a spare member; somebody deletes one object at any time, and deleted pods stay a while."""
+
+F28 = fault(
+    "F-28",
+    "skipped-member-is-not-closed",
+    "T2",
+    "Members that are gone, or have a place, when their cycle begins are left out of it and not closed.",
+    caught_by="queue conservation, quiescence",
+    world=HELD,
+    wrong="the member stays in flight, and is not popped again if it comes back",
+    right="each pop is matched by one close",
+    seen_in="Kubernetes, July 2026 (kubernetes/kubernetes#140478)",
+    check=_skipped_stay_in_flight,
+)
+
+
+def _gives_up_half_way(old: PopStep) -> PopStep:
+    def pop(rules: Rules, world: World) -> World:
+        popped = old(rules, world)
+        if popped.cycle is None:
+            return popped
+        members = popped.cycle.members
+        tried = {entry.pod for entry in world.queue if entry.tried}
+        lost = list(takewhile(lambda pod: pod is members[0] or pod.key not in tried, members))
+        if len(lost) == len(members):
+            return popped
+        dropped = {pod.key: pod.uid for pod in lost}
+        return evolve(
+            popped,
+            queue=tuple(entry for entry in world.queue if entry.pod not in dropped),
+            in_flight=Table({**world.in_flight, **dropped}),
+            cycle=evolve(popped.cycle, members=()),
+        )
+
+    return pop
+
+
+F30 = fault(
+    "F-30",
+    "half-registered-pop",
+    "T2",
+    "A pop registers its members one by one, and gives up at one that an earlier cycle has registered.",
+    caught_by="queue conservation",
+    wrong="p1 is in no queue and in no cycle",
+    right="registration is all or nothing: a popped member is in the cycle or back in the queue",
+    seen_in="Kubernetes, May 2026 (kubernetes/kubernetes#138567)",
+    pop=_gives_up_half_way,
+)
+
+
+def _active_ones_only(old: PopStep) -> PopStep:
+    def pop(rules: Rules, world: World) -> World:
+        return _pop_among(old, rules, world, lambda entry: entry.place == "active")
+
+    return pop
+
+
+def _one_at_a_time(old: ExpireStep) -> ExpireStep:
+    def expire(rules: Rules, world: World, entity: str) -> World:
+        pairs = list(zip(world.queue, old(rules, world, entity).queue, strict=True))
+        first = next((now.pod for then, now in pairs if then != now), None)
+        return evolve(world, queue=tuple(now if then.pod == first else then for then, now in pairs))
+
+    return expire
+
+
+F44 = fault(
+    "F-44",
+    "pop-pulls-only-active-siblings",
+    "T2",
+    "A pop takes along only the siblings that are active, and each member has a backoff of its own.",
+    caught_by="quiescence, all-or-nothing",
+    wrong="each member misses the minimum alone, in turns, and they never meet",
+    right="popping one member takes all pending members of its group",
+    seen_in="Kubernetes enhancements, 2020 (kubernetes/enhancements#1647)",
+    pop=_active_ones_only,
+    expire=_one_at_a_time,
+)
+
+FAULTS: tuple[Fault, ...] = (F28, F29, F30, F36, F44, F45, F47, F48, F49)

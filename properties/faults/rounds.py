@@ -15,7 +15,7 @@ from gangproof.impl.preemption.group import refuse
 from gangproof.impl.preemption.nominate import cleared
 from gangproof.impl.preemption.spare import without
 from gangproof.impl.preemption.units import Unit
-from gangproof.impl.rules import AskAsGroupStep, NominateStep, Rules, VerdictStep
+from gangproof.impl.rules import AskAsGroupStep, BindStep, NominateStep, PreemptStep, Rules, VerdictStep
 from gangproof.impl.world import Code, Cycle, World
 from gangproof.properties.faults.fault import Fault, fault
 
@@ -236,4 +236,46 @@ F40 = fault(
     nominate=_nobody_is_nominated,
 )
 
-FAULTS: tuple[Fault, ...] = (F02, F07, F08, F15, F32, F33, F34, F37, F39, F40)
+
+def _deleted_whatever_it_does(old: PreemptStep) -> PreemptStep:
+    def preempt(rules: Rules, world: World, pod: str) -> World:
+        return old(rules, evolve(world, bindings=world.bindings.drop(pod)), pod)
+
+    return preempt
+
+
+F42 = fault(
+    "F-42",
+    "waiting-victim-is-deleted",
+    "T2",
+    "A victim that holds room and is not bound yet is deleted instead of being sent back.",
+    caught_by="no eviction of bound members, queue conservation",
+    wrong="the pod object of v is gone",
+    right="v loses its room, not its life",
+    seen_in="Kubernetes, 2021 (kubernetes/kubernetes#100235)",
+    preempt=_deleted_whatever_it_does,
+)
+
+
+def _accepted_late(old: BindStep) -> BindStep:
+    def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
+        stored = world.pods.get(pod)
+        evicted = stored is not None and stored.terminating and stored.node_name is None
+        return old(rules, world, pod, ok or evicted)
+
+    return bind
+
+
+F54 = fault(
+    "F-54",
+    "late-bind-revives-victim",
+    "T2",
+    "A bind that was under way when its pod was evicted is accepted; its room was given away meanwhile.",
+    caught_by="capacity, version monotone",
+    wrong="v and h are both bound to n1",
+    right="the late write is refused",
+    seen_in="Kueue, May 2026 (kubernetes-sigs/kueue#11480)",
+    bind=_accepted_late,
+)
+
+FAULTS: tuple[Fault, ...] = (F02, F07, F08, F15, F32, F33, F34, F37, F39, F40, F42, F54)

@@ -1,8 +1,9 @@
 """Switching a fault on and looking whether it is caught; switching it off and looking whether anything is.
 
-Both follow the fault's smallest case through every run. With the fault on only the properties that must catch
-it are asked, breadth first and to the first violation, so the run that is found is a shortest one. With the
-fault off everything is asked that is ever asked, and what the case expects too.
+Both follow the fault's smallest case through every run, or search the fault's world in the fine grain. With
+the fault on only the properties that must catch it are asked, breadth first and to the first violation, so the
+run that is found is a shortest one. With the fault off everything is asked that is ever asked, and what the
+case expects too.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from gangproof.impl.actions import Action
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import profile
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits
+from gangproof.properties.explore import Limits, explore
 from gangproof.properties.faults.fault import Fault
 from gangproof.properties.judges import questions
+from gangproof.properties.machine import Machine
 from gangproof.properties.refinement import REFINEMENT
 from gangproof.properties.scenarios.course import Course, Following
 from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle, Step
@@ -29,6 +31,7 @@ from gangproof.properties.system import Path, Questions, Violation
 
 LIMITS = Limits(states=20_000)
 EXPLORER = "explorer"
+FINE = "explorer, fine grain"
 
 
 @frozen
@@ -58,50 +61,63 @@ class FaultResult:
 
 
 def run_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> FaultResult:
-    """Follow the case with the fault on, asking only what must catch it."""
+    """Follow the case, or search the fault's world, with the fault on, asking only what must catch it."""
     began = time.perf_counter()
     rules = profile(INTENDED, fault.change)
     asked = questions()
-    following = Following(
-        rules,
-        Questions(
-            invariants=[_only(fault, judge) for judge in asked.invariants],
-            steps=[_only(fault, judge) for judge in asked.steps],
-        ),
-        evolve(limits, violations=1),
-        settled=[_only(fault, judge) for judge in SETTLED],
+    asked = Questions(
+        invariants=[_only(fault, judge) for judge in asked.invariants],
+        steps=[_only(fault, judge) for judge in asked.steps],
     )
-    course = follow(evolve(case, steps=tuple(map(_unexpecting, case.steps))), following)
-    for failure in course.failures:
-        violation = failure.violation
+    limits = evolve(limits, violations=1)
+    if fault.world is not None:
+        found = explore(Machine(rules, [fault.world], "fine"), asked, limits)
+        caught = [(example.violation, example.path) for example in found.counterexamples.values()]
+        engine, states = FINE, found.states
+    else:
+        course = follow(
+            evolve(case, steps=tuple(map(_unexpecting, case.steps))),
+            Following(rules, asked, limits, settled=[_only(fault, judge) for judge in SETTLED]),
+        )
+        caught = [(failure.violation, failure.path) for failure in course.failures]
+        engine, states = EXPLORER, course.states
+    for violation, path in caught:
         if fault.catches(violation):
             return FaultResult(
                 fault.id,
                 fault.name,
                 violation.property,
-                EXPLORER,
-                depth=len(failure.path),
-                states=course.states,
+                engine,
+                depth=len(path),
+                states=states,
                 message=violation.message,
-                path=failure.path,
+                path=path,
                 seconds=time.perf_counter() - began,
             )
-    seconds = time.perf_counter() - began
-    return FaultResult(fault.id, fault.name, None, EXPLORER, 0, course.states, seconds=seconds)
+    return FaultResult(fault.id, fault.name, None, engine, 0, states, seconds=time.perf_counter() - began)
 
 
-def false_alarms(case: Scenario, limits: Limits = LIMITS) -> tuple[Violation, ...]:
+def false_alarms(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> tuple[Violation, ...]:
     """What is found with the fault off, by every question and by the case's own expectations; rightly nothing.
 
     A run that was cut short, or that needs what is not modelled, is an alarm too.
     """
     course = follow(case, Following(INTENDED, questions(), limits, settled=SETTLED))
-    return (*(failure.violation for failure in course.failures), *_unfinished(course))
+    alarms = [*(failure.violation for failure in course.failures), *_unfinished(course)]
+    if fault.world is not None:
+        found = explore(Machine(INTENDED, [fault.world], "fine"), questions(), limits)
+        alarms += [example.violation for example in found.counterexamples.values()]
+        alarms += _cut_short(found.stop)
+    return tuple(alarms)
+
+
+def _cut_short(stop: str) -> Iterator[Violation]:
+    if stop != "exhausted":
+        yield Violation("inconclusive", f"the search stopped: {stop}")
 
 
 def _unfinished(course: Course) -> Iterator[Violation]:
-    if course.stop != "exhausted":
-        yield Violation("inconclusive", f"the search stopped: {course.stop}")
+    yield from _cut_short(course.stop)
     for missing in course.beyond:
         yield Violation("inconclusive", f"some run needs what is not modelled: {missing}")
 
@@ -121,4 +137,4 @@ def _unexpecting(step: Step) -> Step:
     return Settle(step.line) if isinstance(step, Expect | Possible) else step
 
 
-__all__ = ["EXPLORER", "LIMITS", "REFINEMENT", "FaultResult", "false_alarms", "run_fault"]
+__all__ = ["EXPLORER", "FINE", "LIMITS", "REFINEMENT", "FaultResult", "false_alarms", "run_fault"]

@@ -7,7 +7,7 @@ from attrs import evolve
 from gangproof.impl.api import delete
 from gangproof.impl.deviations.condition import by_the_copy, unseen_at_first
 from gangproof.impl.objects import Condition, PodGroup
-from gangproof.impl.rules import ConditionStep, ControllersStep, Rules, SubmitStep
+from gangproof.impl.rules import ConditionStep, ControllersStep, RegistryStep, Rules, SubmitStep
 from gangproof.impl.table import Table
 from gangproof.impl.world import Code, Cycle, World
 from gangproof.properties.faults.fault import Fault, fault
@@ -199,6 +199,26 @@ F76 = fault(
 )
 
 
+def _as_the_writer_knew_it(old: RegistryStep) -> RegistryStep:
+    def registry(stored: PodGroup, written: PodGroup) -> PodGroup:
+        return evolve(old(stored, written), condition=None)
+
+    return registry
+
+
+F81 = fault(
+    "F-81",
+    "main-write-touches-status",
+    "T5",
+    "Who writes the group object itself writes its status too, as it was when the manifest was made: none.",
+    caught_by="condition, validation",
+    wrong="the condition is gone, though the group was decided for",
+    right="a write of the main resource leaves the status as it was",
+    seen_in="Kubernetes, July 2026 (kubernetes/kubernetes#140654)",
+    registry=_as_the_writer_knew_it,
+)
+
+
 def _sees_no_pods(old: ControllersStep) -> ControllersStep:
     def controllers(rules: Rules, world: World) -> World:
         return evolve(old(rules, evolve(world, pods=Table())), pods=world.pods)
@@ -239,4 +259,4 @@ F83 = fault(
     controllers=_sees_no_ends,
 )
 
-FAULTS: tuple[Fault, ...] = (F03, F22, F23, F24, F46, F50, F53, F76, F82, F83)
+FAULTS: tuple[Fault, ...] = (F03, F22, F23, F24, F46, F50, F53, F76, F81, F82, F83)
