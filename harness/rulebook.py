@@ -1,8 +1,10 @@
 """Every rule and property of docs/semantics.md: its text, and who implements, proves and tests it.
 
 The text is read from the document itself, which travels with the package. Who implements a rule is read off
-the docstrings of the sources, so the list cannot claim what the code does not say. Tests and scenarios are
-not part of an installed package; where the sources are a checkout, they are found beside it.
+the docstrings of the sources, so the list cannot claim what the code does not say. A test holds the rules that
+it names, a scenario those whose text names its row (`S:PG-04`). Tests and scenarios are not part of an
+installed package; where the sources are a checkout, they are found beside it. A rule that nobody carries or
+holds has a reason, in `gangproof.unmodelled`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 from attrs import frozen
 
 import gangproof
+from gangproof.unmodelled import REASONS
 
 ID = re.compile(r"\b([A-Z]{2,8})-(\d{2})([a-z]?)\b")
 _RANGE = re.compile(r"\b([A-Z]{2,8})-(\d{2})[a-z]?(?:\s+to\s+(?:\1-)?|…)(\d{2})\b")
@@ -24,9 +27,13 @@ _SERIES = re.compile(r"\b([A-Z]{2,8})-(\d{2})[a-z]?((?:,\s*\d{2}\b(?![-\w]))+)")
 _ROW = re.compile(r"^\|\s*\**([A-Z]{2,8}-\d{2}[a-z]?)\**[^|]*\|")
 _SENTENCE = re.compile(r"^\**([A-Z]{2,8}-\d{2}[a-z]?)\**\.\s+(.*)$")
 _CELL = re.compile(r"(?<!\\)\|")
+_ITEM = r"(?:[A-Z][A-Z0-9]*-)?\d\d(?!\d)"
+_ROWS = re.compile(rf"S:({_ITEM}(?:(?:, ?|…){_ITEM})*)")
 _HEADING = re.compile(r"^(#{2,3})\s+(.*)$")
 ROOMS = ("impl", "load")
 """The parts of the package whose functions implement rules."""
+NAMED_AS_DATA = ("counterexamples", "docs", "harness/test_rulebook.py")
+"""Below tests/, where ids stand as examples of text, so that naming a rule is no test of it."""
 
 
 @frozen
@@ -45,12 +52,21 @@ class Rule:
 
 @frozen
 class Standing:
-    """What becomes of a rule: functions that carry it, invariants that cite it, tests that name it."""
+    """What becomes of a rule: functions that carry it, invariants that cite it, tests that hold it.
+
+    `reason` says why one of these is missing, "" if nothing needs to be said.
+    """
 
     rule: Rule
     implemented: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether some function carries the rule and something would notice if it no longer did."""
+        return bool(self.implemented) and bool(self.proved or self.tested)
 
 
 def document() -> str:
@@ -108,7 +124,34 @@ def standing(rule_id: str) -> Standing:
         implementations().get(rule_id, ()),
         proofs().get(rule_id, ()),
         tests().get(rule_id, ()),
+        reasons().get(rule_id, ""),
     )
+
+
+@lru_cache(maxsize=1)
+def reasons() -> Mapping[str, str]:
+    """By rule id why it is not implemented or not tested; a ValueError if two reasons speak of one rule."""
+    found: dict[str, str] = {}
+    for about, reason in REASONS.items():
+        for rule_id in sorted(cited(about)):
+            if rule_id in found:
+                raise ValueError(f"{rule_id} has two reasons")
+            found[rule_id] = reason
+    return found
+
+
+def rows(rule: Rule) -> tuple[str, ...]:
+    """The rows of the upstream table of scenarios that the rule names, by `S:` or in its column S."""
+    named: dict[str, None] = {}
+    for column, text in rule.cells:
+        for series in _ROWS.findall(f"S:{text.replace(';', ',')}" if column == "S" else text):
+            kind, last = "", 0
+            for mark, prefix, number in re.findall(r"(…)?(?:([A-Z][A-Z0-9]*)-)?(\d\d)", series):
+                kind = prefix or kind
+                first = last + 1 if mark else int(number)
+                named.update((f"{kind}-{n:02}", None) for n in range(first, int(number) + 1))
+                last = int(number)
+    return tuple(named)
 
 
 def _gathered(pairs: Iterator[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]:
@@ -175,10 +218,26 @@ def tests() -> Mapping[str, tuple[str, ...]]:
 
 def _named_in_tests(root: Path) -> Iterator[tuple[str, str]]:
     for path in sorted((root / "tests").rglob("*.py")):
-        for rule_id in sorted(cited(path.read_text(encoding="utf-8"))):
-            yield rule_id, path.relative_to(root).as_posix()
+        where = path.relative_to(root / "tests").as_posix()
+        if where.startswith(NAMED_AS_DATA):
+            continue
+        for name, text in _pieces(path.read_text(encoding="utf-8")):
+            for rule_id in sorted(cited(text)):
+                yield rule_id, f"tests/{where}::{name}" if name else f"tests/{where}"
+    by_row = _gathered((row, rule.id) for rule in rules().values() for row in rows(rule))
     for path in sorted((root / "scenarios").glob("*.scenario.yaml")):
-        for document_text in re.split(r"(?m)^---.*$", path.read_text(encoding="utf-8")):
-            name = re.search(r"(?m)^scenario:\s*(\S+)", document_text)
-            for rule_id in sorted(cited(document_text)):
-                yield rule_id, f"scenario {name.group(1)}" if name else path.relative_to(root).as_posix()
+        for name in re.findall(r"(?m)^scenario:\s*(\S+)", path.read_text(encoding="utf-8")):
+            for rule_id in by_row.get(name.removesuffix("-shipped"), ()):
+                yield rule_id, f"scenario {name}"
+
+
+def _pieces(source: str) -> Iterator[tuple[str, str]]:
+    """The text of each function and class of a test module by name, and under no name what is left."""
+    lines = source.splitlines()
+    left = list(lines)
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            first = min((node.lineno, *(mark.lineno for mark in node.decorator_list))) - 1
+            yield node.name, "\n".join(lines[first : node.end_lineno])
+            left[first : node.end_lineno] = [""] * ((node.end_lineno or first) - first)
+    yield "", "\n".join(left)

@@ -72,6 +72,7 @@ def _fields(standing: Standing) -> dict[str, Any]:
         "implemented": list(standing.implemented),
         "proved": list(standing.proved),
         "tested": list(standing.tested),
+        "reason": standing.reason,
     }
 
 
@@ -88,10 +89,11 @@ def _lines(found: Sequence[Standing]) -> Iterator[str]:
             ("I" if standing.implemented else "-")
             + ("P" if standing.proved else "-")
             + ("T" if standing.tested else "-")
+            + ("R" if standing.reason else "-")
         )
         yield f"  {rule.id:<12} {marks}  {textwrap.shorten(rule.text, 80, placeholder='…')}"
     yield ""
-    yield f"{len(found)} rules; I: implemented, P: proved, T: tested; gangproof rules ID shows one in full"
+    yield f"{len(found)} rules; I: implemented, P: proved, T: tested, R: with a reason why not; gangproof rules ID shows one in full"
 
 
 def _in_full(standing: Standing) -> Iterator[str]:
@@ -107,3 +109,5 @@ def _in_full(standing: Standing) -> Iterator[str]:
     for title, places in lists:
         yield f"  {title}:" + ("" if places else " nothing that says so")
         yield from (f"    {place}" for place in places)
+    if standing.reason:
+        yield from textwrap.wrap(f"reason: {standing.reason}", 98, initial_indent="  ", subsequent_indent="    ")
