@@ -121,6 +121,7 @@ DEVIATIONS = (
         intended="a gang's commit counts all kept members first and is undone as a whole if it falls short",
         breaks=("INV-03",),
         rules=("BIND-09", "GANG-09", "GANG-10"),
+        scenario="DEV-19-shipped",
     ),
     Deviation(
         Change(
@@ -132,6 +133,7 @@ DEVIATIONS = (
         intended="Permit inside a simulation or trial only counts",
         breaks=("INV-02", "INV-07"),
         rules=("CYCLE-24", "GANG-11"),
+        scenario="DEV-24-shipped",
     ),
     Deviation(
         Change(
@@ -143,6 +145,7 @@ DEVIATIONS = (
         intended="a commit looks at the room on the node again; who has none any more fails",
         breaks=("INV-05",),
         rules=("BIND-01",),
+        scenario="CAP-02-shipped",
     ),
     Deviation(
         Change(
@@ -154,5 +157,6 @@ DEVIATIONS = (
         intended="one decision, then one bind a member; a failed bind is retried in place, else the member is owed",
         breaks=("INV-03", "INV-14"),
         rules=("BIND-01", "BIND-07", "BIND-08", "CYCLE-50"),
+        scenario="DEV-52-shipped",
     ),
 )

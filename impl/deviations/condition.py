@@ -59,6 +59,7 @@ DEVIATIONS = (
         intended="the cycle ends with verdict Error and the condition False/SchedulerError",
         breaks=("LIVE-13",),
         rules=("CYCLE-05", "CYCLE-51"),
+        scenario="DEV-13-shipped",
     ),
     Deviation(
         Change(

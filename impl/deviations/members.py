@@ -103,6 +103,7 @@ DEVIATIONS = (
         intended="a member that gets a deletion timestamp leaves every set and the queue with that event",
         breaks=("INV-02", "INV-03", "INV-08", "INV-28"),
         rules=("BIND-10", "QUEUE-06b"),
+        scenario="DEV-20-shipped",
     ),
     Deviation(
         Change(
@@ -114,5 +115,6 @@ DEVIATIONS = (
         intended="terminating and Failed members do not count, Succeeded ones do",
         breaks=("LIVE-02", "INV-02"),
         rules=("GANG-03", "GANG-09", "QUEUE-06b"),
+        scenario="DEV-23-shipped",
     ),
 )

@@ -242,7 +242,7 @@ DEVIATIONS = (
         intended="the victims chosen for one member are out of the snapshot for the members after it",
         breaks=("INV-18", "INV-37"),
         rules=("CYCLE-20", "PREEMPT-49"),
-        scenario="GB-02-shipped",
+        scenario="DEV-15-shipped",
     ),
     Deviation(
         Change(
@@ -254,6 +254,7 @@ DEVIATIONS = (
         intended="with the gate on, a plain pod takes such groups whole and judges members by their group",
         breaks=("INV-16", "INV-17"),
         rules=("PREEMPT-06",),
+        scenario="DEV-28-shipped",
     ),
     Deviation(
         Change(
@@ -269,6 +270,7 @@ DEVIATIONS = (
         intended="while its round runs neither the group nor a member chooses victims",
         breaks=("INV-20",),
         rules=("PREEMPT-13", "PREEMPT-43"),
+        scenario="DEV-29-shipped",
     ),
     Deviation(
         Change(
@@ -280,6 +282,7 @@ DEVIATIONS = (
         intended="with the gate on every grouped pod is judged by its group",
         breaks=("INV-16",),
         rules=("PREEMPT-20",),
+        scenario="DEV-30-shipped",
     ),
     Deviation(
         Change("DEV-31", "a group may evict its own bound members", {"victims": own_members_too}),
@@ -287,6 +290,7 @@ DEVIATIONS = (
         intended="the preemptor's own members are never candidates",
         breaks=("INV-04",),
         rules=("PREEMPT-21", "PREEMPT-48"),
+        scenario="DEV-31-shipped",
     ),
     Deviation(
         Change(
@@ -309,6 +313,7 @@ DEVIATIONS = (
         intended="the members kept in the final trial are nominated to their nodes of that trial",
         breaks=("INV-37", "LIVE-07"),
         rules=("PREEMPT-41", "CYCLE-45"),
+        scenario="DEV-37-shipped",
     ),
     Deviation(
         Change(
@@ -332,6 +337,7 @@ DEVIATIONS = (
         intended="a failed member's nomination follows the nomination rule",
         breaks=("INV-37",),
         rules=("CYCLE-48",),
+        scenario="DEV-51-shipped",
     ),
     Deviation(
         Change(

@@ -133,6 +133,7 @@ DEVIATIONS = (
         intended="members are ordered by priority, then creation, then name, all of them stored",
         breaks=("INV-39",),
         rules=("QUEUE-11", "QUEUE-13", "QUEUE-19d"),
+        scenario="DEV-11-shipped",
     ),
     Deviation(
         Change(
@@ -144,7 +145,7 @@ DEVIATIONS = (
         intended="nothing is popped before its backoff is over, unless a new member or an event justifies it",
         breaks=("LIVE-09",),
         rules=("QUEUE-19", "QUEUE-19b", "QUEUE-23"),
-        scenario="QU-22",
+        scenario="DEV-12-shipped",
     ),
     Deviation(
         Change("DEV-53", "gated pods ignore the flush", {"wake": passing_over_gated}),

@@ -40,5 +40,6 @@ DEVIATIONS = (
         intended="the empty label value is a value like any other, whatever the order",
         breaks=("INV-21",),
         rules=("PLACE-03", "PLACE-06"),
+        scenario="DEV-25-shipped",
     ),
 )
