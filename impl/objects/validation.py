@@ -165,7 +165,7 @@ PRIORITY_CLASS_RULES: tuple[tuple[str, str, Check], ...] = (
 def _one_bound(value: Any) -> Finding | None:
     if value.get("minAvailable") is None or value.get("maxUnavailable") is None:
         return None
-    return Finding("minAvailable and maxUnavailable", "at most one of them")
+    return Finding("minAvailable and maxUnavailable", "at most one of them", ("maxUnavailable",))
 
 
 BUDGET_RULES: tuple[tuple[str, str, Check], ...] = (

@@ -29,6 +29,10 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "Pod": {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}},
     "Node": {"metadata": {"name": "n"}, "spec": {}, "status": {"allocatable": {"cpu": "1"}}},
+    "PodDisruptionBudget": {
+        "metadata": {"name": "b"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "minAvailable": 1},
+    },
     "PriorityClass": {"metadata": {"name": "high"}, "value": 10},
 }
 TEMPLATE = "spec.podGroupTemplates.0"
@@ -116,6 +120,10 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("SCORE-10", "Pod", PREFERRED_PODS, [{"weight": 100, "podAffinityTerm": TERM}]),
     ("core", "Node", "status.allocatable", {"cpu": "0", "memory": "1Gi", "nvidia.com/gpu": 8}),
     ("core", "PriorityClass", "value", -(2**31)),
+    ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", 0),
+    ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", "100%"),
+    ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", ...),
+    ("PREEMPT-25", "PodDisruptionBudget", "spec.selector", {}),
 ]  # fmt: skip
 
 
@@ -204,6 +212,11 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
     ("core", "Node", "status.allocatable", {"cpu": "x"}, ".cpu"),
     ("core", "PriorityClass", "value", 1_000_000_001, ""),
     ("core", "PriorityClass", "value", ..., ""),
+    ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", -1, ""),
+    ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", "101%", ""),
+    ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", "1", ""),
+    ("core", "PodDisruptionBudget", "spec.maxUnavailable", 1, ""),
+    ("core", "PodDisruptionBudget", "status.disruptionsAllowed", -1, ""),
 ]  # fmt: skip
 
 
