@@ -26,7 +26,11 @@ def same(expected: Observed, found: Observed) -> bool:
 
     The message of a SchedulerError is left open: it is an error's text, and may name things in any order.
     """
-    if isinstance(expected, Conditioned) and isinstance(found, Conditioned) and found.reason == "SchedulerError":
+    if (
+        isinstance(expected, Conditioned)
+        and isinstance(found, Conditioned)
+        and found.reason == "SchedulerError"
+    ):
         return evolve(expected, message="") == evolve(found, message="")
     return expected == found
 
@@ -44,10 +48,18 @@ def condition_of(pod: Pod) -> str:
     return condition_text("False", pod.unscheduled_reason) if pod.unscheduled_reason else ""
 
 
-def holds(world: World, event: PodConditioned) -> bool:
-    """Whether the pod has the condition now; its message may be written again without a change of it."""
-    pod = world.pods.get(event.pod)
-    return pod is not None and condition_of(pod) == condition_text(event.status, event.reason)
+def holds(world: World, event: Observed) -> bool:
+    """Whether the event writes again what is so already, in other words at most, and so says nothing new."""
+    match event:
+        case PodConditioned():
+            pod = world.pods.get(event.pod)
+            return pod is not None and condition_of(pod) == condition_text(event.status, event.reason)
+        case Conditioned(reason="SchedulerError"):
+            group = world.groups.get(event.group)
+            written = conditioned(group) if group is not None else None
+            return written is not None and same(written, event)
+        case _:
+            return False
 
 
 def unlike(world: World, look: Look) -> Iterator[tuple[str, str]]:

@@ -15,10 +15,9 @@ from itertools import combinations
 from attrs import evolve, field, frozen
 
 from gangproof.impl.actions import Action, successors
-from gangproof.impl.actions import Step as ModelStep
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.queue import cooling, expire, group_of, notice
+from gangproof.impl.queue import cooling, group_of, notice
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import Event, World
@@ -26,14 +25,8 @@ from gangproof.properties.conformance.agreement import unlike
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.outside import Outside, changes
 from gangproof.properties.conformance.recording import Advance, Cycles, Look, Recording, Settle, Step
-from gangproof.properties.conformance.shown import told
-from gangproof.properties.conformance.standing import (
-    BeyondError,
-    Reader,
-    Stand,
-    open_calls,
-    refuse_beyond,
-)
+from gangproof.properties.conformance.shown import Shown, told
+from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way, calls, together
 from gangproof.properties.machine import CLOCK
 from gangproof.properties.system import Path
 
@@ -99,22 +92,36 @@ def follow(recording: Recording) -> Followed:
         return Followed(recording.name, needs=(str(beyond),))
 
 
-Way = tuple[ModelStep, ...]
+@frozen
+class Turn:
+    """What the scheduler may do next, with what time does before it and the calls that end unseen after it.
 
+    `shows` is what it shows. It is `open` if calls are left whose end shows.
+    """
 
-def _distinct(stands: Iterable[Stand]) -> list[Stand]:
-    """The stands, each once, in the order in which they first came."""
-    return list(dict.fromkeys(stands))
+    way: Way
+    shows: tuple[Observed, ...]
+    open: bool
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing of it is seen."""
+        return not self.shows and not self.open
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """For whom cycles begin."""
+        return tuple(action.args[0] for action, _ in self.way if action.name == "pop")
 
 
 @frozen
 class _Follower:
-    """One run on its way. What a world may try next is remembered: a failing group is tried over and over."""
+    """One run on its way. What a world may do next is remembered: a failing group is tried over and over."""
 
     recording: Recording
     reader: Reader
-    known: dict[tuple[World, bool], tuple[Way, ...]] = field(
-        factory=dict[tuple[World, bool], tuple[Way, ...]]
+    known: dict[tuple[World, Shown, bool], tuple[Turn, ...]] = field(
+        factory=dict[tuple[World, Shown, bool], tuple[Turn, ...]]
     )
 
     def run(self) -> Followed:
@@ -124,8 +131,8 @@ class _Follower:
             if not after:
                 return self.differs(self.difference(step, stands))
             stands = after
-        ended = [s for s in stands if self.reader.next(s) is None and s.cycles == self.recording.cycles]
-        if not ended:
+        last = self.recording.cycles
+        if not any(self.reader.next(stand) is None and stand.may_have_begun(last) for stand in stands):
             return self.differs(self.left_over(stands))
         return Followed(self.recording.name, len(self.recording.log))
 
@@ -140,22 +147,28 @@ class _Follower:
     def after(self, step: Step, stands: Sequence[Stand], until: float) -> list[Stand]:
         """Every stand after the step."""
         if isinstance(step, Look):
-            return [s for s in stands if self.in_time(s, step) and not any(unlike(s.world, step))]
+            return [s for stand in stands for s in self.seen(stand, step)]
         if isinstance(step, Settle):
             return self.settled(step, stands, until)
         if isinstance(step, Advance):
-            return _distinct(evolve(stand, timely=True) for stand in stands)
-        rested = _distinct(late for stand in stands for late in _late(self.reader.rules, stand))
+            return together(evolve(stand, timely=True) for stand in stands)
+        rested = together(late for stand in stands for late in _late(self.reader.rules, stand))
         if isinstance(step, Cycles):
             return self.cycled(step.limit, rested)
-        return _distinct(s for stand in rested if (s := self.changed(step, stand)) is not None)
+        return together(s for stand in rested if (s := self.changed(step, stand)) is not None)
+
+    def seen(self, stand: Stand, look: Look) -> Iterator[Stand]:
+        """The stand, if it is what was seen; with the number of cycles that was noted, if one was."""
+        if self.in_time(stand, look) and not any(unlike(stand.world, look)):
+            counts = stand.counts if look.cycles is None else stand.counts & 1 << look.cycles
+            if counts:
+                yield evolve(stand, counts=counts)
 
     def in_time(self, stand: Stand, look: Look) -> bool:
         """Whether exactly that much of the log is explained which was written before the look."""
         log, index = self.recording.log, stand.index
         before = index == 0 or log[index - 1].time <= look.time
-        after = index == len(log) or log[index].time >= look.time
-        return before and after and look.cycles in (None, stand.cycles)
+        return before and (index == len(log) or log[index].time >= look.time)
 
     def changed(self, step: Outside, stand: Stand) -> Stand | None:
         """The stand after what users do; None if the log shows it otherwise."""
@@ -171,52 +184,62 @@ class _Follower:
 
     def settled(self, step: Settle, stands: Sequence[Stand], until: float) -> list[Stand]:
         """Every stand in which the scheduler may come to rest."""
-        seen: dict[Stand, None] = {}
+        found: dict[Stand, int] = {}
         waiting = [evolve(stand, timely=False) for stand in stands]
         while waiting:
             stand = waiting.pop()
-            if stand in seen:
-                continue
-            seen[stand] = None
-            waiting.extend(self.moves(stand, self.turns(stand.world, until)))
-        return _distinct(_rested(stand, step.idle) for stand in seen if self.at_rest(stand, step.idle))
+            new = stand.counts & ~found.get(stand, 0)
+            if new:
+                found[stand] = found.get(stand, 0) | new
+                waiting.extend(self.moves(evolve(stand, counts=new), self.turns(stand, until)))
+        return together(
+            _rested(evolve(stand, counts=counts), step.idle)
+            for stand, counts in found.items()
+            if self.at_rest(stand, step.idle)
+        )
 
     def cycled(self, limit: int, stands: Sequence[Stand]) -> list[Stand]:
         """Every stand after so many cycles, or after fewer where nobody is left to be tried."""
         ended: list[Stand] = []
         for _ in range(limit):
-            ways = [(stand, self.turns(stand.world, 0)) for stand in stands]
-            ended.extend(stand for stand, possible in ways if not possible)
-            stands = _distinct(after for stand, possible in ways for after in self.moves(stand, possible))
-        return _distinct((*ended, *stands))
+            turns = [(stand, self.turns(stand, 0)) for stand in stands]
+            ended.extend(stand for stand, possible in turns if not possible)
+            stands = together(after for stand, possible in turns for after in self.moves(stand, possible))
+        return together((*ended, *stands))
 
-    def moves(self, stand: Stand, ways: Iterable[Way]) -> Iterator[Stand]:
-        """The stands after one more cycle, as far as the log allows it."""
+    def moves(self, stand: Stand, turns: Iterable[Turn]) -> Iterator[Stand]:
+        """The stands after one turn more, as far as the log allows it."""
         logged = self.reader.next(stand)
-        last = self.recording.cycles if logged is None else logged.cycle
-        for way in ways:
-            if stand.cycles + len(_popped(way)) > last:
-                continue
-            after = self.reader.advance(stand, way, cycles=len(_popped(way)))
-            if after is not None:
+        latest = self.recording.cycles if logged is None else logged.cycle
+        for turn in turns:
+            counts = stand.counts << len(turn.tried) & (2 << latest) - 1
+            now = counts & 1 << latest if logged is not None else 0
+            if turn.quiet and counts & ~now:
+                yield stand.then(turn.way, counts=counts & ~now)
+            rest = now if turn.quiet else counts
+            if rest and (after := self.reader.advance(evolve(stand, counts=rest), turn.way)) is not None:
                 yield after
 
-    def turns(self, world: World, until: float) -> tuple[Way, ...]:
-        """Every next cycle, with what time does before it; time passes only when nobody can be tried at once.
+    def turns(self, stand: Stand, until: float) -> tuple[Turn, ...]:
+        """Every turn from the stand; time passes only when nobody can be tried at once, and if `until` is not 0.
 
         With SchedulerPopFromBackoffQ the scheduler need not wait: who comes first out of backoff is a matter
         of time, and time is left open (QUEUE-19).
         """
-        timely = until > 0
-        key = (world, timely)
+        key = (stand.world, stand.shown, until > 0)
         if key not in self.known:
-            self.known[key] = tuple(self._turns(world, timely))
-        flush = until >= FLUSH_AFTER and timely and not _active(world)
-        return (*self.known[key], *self._flushed(world)) if flush else self.known[key]
+            self.known[key] = tuple(self.turn(stand, way) for way in self.ways(stand.world, until > 0))
+        if until < FLUSH_AFTER or _active(stand.world):
+            return self.known[key]
+        return (*self.known[key], *(self.turn(stand, way) for way in self.flushed(stand.world)))
 
-    def _turns(self, world: World, timely: bool) -> Iterator[Way]:
+    def turn(self, stand: Stand, way: Way) -> Turn:
+        after, shows = self.reader.taken(stand, way)
+        return Turn(after.since(stand), tuple(shows), any(calls(after.world, self.reader.rules)))
+
+    def ways(self, world: World, timely: bool) -> Iterator[Way]:
         if _active(world):
-            yield from self._cycles(world, ())
+            yield from self.cycles(world, ())
             return
         early = world.settings.gates.scheduler_pop_from_backoff_q
         for entity in cooling(world):
@@ -224,42 +247,49 @@ class _Follower:
                 e for e in world.queue if e.place == "backoff" and (group_of(world, e) or e.pod) == entity
             ]
             if served and (timely or (early and any(e.plugins for e in served))):
-                over = (Action(CLOCK, (entity,)), expire(self.reader.rules, world, entity))
+                over = (Action(CLOCK, (entity,)), self.reader.rules.expire(self.reader.rules, world, entity))
                 if _active(over[1]):
-                    yield from self._cycles(over[1], (over,))
+                    yield from self.cycles(over[1], (over,))
                 else:
                     yield (over,)
 
-    def _flushed(self, world: World) -> Iterator[Way]:
+    def flushed(self, world: World) -> Iterator[Way]:
         after = notice(self.reader.rules, world, Event("Flush"))
         if after != world:
-            yield from self._cycles(after, ((Action("flush"), after),))
+            yield from self.cycles(after, ((Action("flush"), after),))
 
-    def _cycles(self, world: World, way: Way) -> Iterator[Way]:
+    def cycles(self, world: World, way: Way) -> Iterator[Way]:
         for action, _ in successors(world, self.reader.rules):
             if action.name == "cycle":
+                self.refuse_contest(action.via)
                 yield (*way, *action.via)
+
+    def refuse_contest(self, via: Way) -> None:
+        """The recorder weighs domains that fit by scores of its own, which are not those of SCORE-14."""
+        for _, after in via:
+            cycle = after.cycle
+            weighed = cycle is not None and cycle.stage == "weighing" and cycle.ahead and cycle.ahead[0].fits
+            if cycle is None or not weighed:
+                continue
+            if self.reader.rules.verdict(self.reader.rules, after, cycle) in ("Success", "Waiting"):
+                raise BeyondError("several topology domains that fit")
 
     def at_rest(self, stand: Stand, idle: int) -> bool:
         """Whether the recorder may have stopped here: who waits has been tried once more, and nothing showed."""
-        world = stand.world
-        if world.settings.backoff and _active(world):
+        if stand.world.settings.backoff and _active(stand.world):
             return False
         if idle < 2 * LONGEST_BACKOFF:
             return True
-        tried: dict[str, bool] = {}
-        for way in self.turns(world, idle):
-            refuse_beyond(way[-1][1])
-            entities = _popped(way)
-            if not entities:
-                return False
-            tried[entities[0]] = tried.get(entities[0], False) or self.in_vain(world, way)
-        return all(tried.values())
+        in_vain: dict[tuple[str, ...], bool] = {}
+        for turn in self.turns(stand, 1):
+            in_vain[turn.tried] = in_vain.get(turn.tried, False) or self.in_vain(stand.world, turn)
+        return all(in_vain.values())
 
-    def in_vain(self, world: World, way: Way) -> bool:
-        """Whether nothing in the API changes by these steps."""
-        seen, _ = told(self.reader.rules, world, way, Table(), inner=False)
-        return not seen and not open_calls(way[-1][1])
+    def in_vain(self, world: World, turn: Turn) -> bool:
+        """Whether somebody was tried, and nothing in the API changes by it."""
+        if not turn.tried or turn.open:
+            return False
+        return not turn.shows or not told(self.reader.rules, world, turn.way, Table(), inner=False)[0]
 
     # what is wrong
 
@@ -299,18 +329,12 @@ class _Follower:
 
     def next_shown(self, stand: Stand) -> Iterator[Observed]:
         """What the model may show next, whatever the log says."""
-        for way in self.turns(stand.world, float("inf")):
-            seen, _ = told(self.reader.rules, stand.world, way, stand.shown, inner=self.reader.inner)
-            yield from seen[:1]
+        for turn in self.turns(stand, 1):
+            yield from turn.shows[:1]
 
 
 def _active(world: World) -> bool:
     return any(entry.place == "active" for entry in world.queue)
-
-
-def _popped(way: Way) -> list[str]:
-    """For whom cycles began on the way."""
-    return [action.args[0] for action, _ in way if action.name == "pop"]
 
 
 def _late(rules: Rules, stand: Stand) -> Iterator[Stand]:
@@ -323,7 +347,7 @@ def _late(rules: Rules, stand: Stand) -> Iterator[Stand]:
         for over in combinations(entities, number):
             after = evolve(stand, timely=False)
             for entity in over:
-                after = after.then(((Action(CLOCK, (entity,)), expire(rules, after.world, entity)),))
+                after = after.then(((Action(CLOCK, (entity,)), rules.expire(rules, after.world, entity)),))
             yield after
 
 

@@ -1,8 +1,8 @@
 """Where a follower may stand: a world of the model, how far the log has been explained, and how it came there.
 
 A cycle and the calls that it starts run side by side, so within a cycle the log fixes no order but that of
-events about one object. A stand therefore takes a whole cycle of the model, and what this shows is then found
-in the log in whatever order it stands there; binds end in the order of the log.
+events about one thing. A stand therefore takes a whole cycle of the model, and what this shows is then found
+in the log in whatever order it stands there; binds and evictions end in the order of the log.
 """
 
 from __future__ import annotations
@@ -16,17 +16,12 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import holds, same
-from gangproof.properties.conformance.events import (
-    Bound,
-    Deleted,
-    Logged,
-    Observed,
-    PodConditioned,
-    Preempted,
-    about,
-)
+from gangproof.properties.conformance.events import Bound, Deleted, Logged, Observed, Preempted, about
 from gangproof.properties.conformance.shown import Shown, told
 from gangproof.properties.system import Path
+
+Way = tuple[Step, ...]
+"""Steps of the model, one after another."""
 
 
 class BeyondError(Exception):
@@ -35,34 +30,60 @@ class BeyondError(Exception):
 
 @frozen(cache_hash=True)
 class Stand:
-    """The model in this world explains the first `index` events of the log and has begun `cycles` cycles.
+    """The model in this world explains the first `index` events of the log.
 
     `shown` is what was last shown of each object. `timely` says that time has passed since the scheduler last
-    had its turn, so that any backoff may have run out unnoticed.
+    had its turn, so that any backoff may have run out unnoticed. `counts` are the numbers of cycles that may
+    have begun by now, as bits: bit n is set if there may have been n. Stands that differ in their counts alone
+    are equal, and `together` they have the counts of all.
     """
 
     world: World
     index: int = 0
-    cycles: int = 0
     shown: Shown = Table()
     timely: bool = False
+    counts: int = field(default=1, eq=False)
     before: Stand | None = field(default=None, eq=False, repr=False)
-    way: tuple[Step, ...] = field(default=(), eq=False, repr=False)
+    way: Way = field(default=(), eq=False, repr=False)
+
+    def since(self, start: Stand | None) -> Way:
+        """The steps from an earlier stand to this one, from the empty cluster if it is None."""
+        parts: list[Way] = []
+        stand: Stand | None = self
+        while stand is not None and stand is not start:
+            parts.append(stand.way)
+            stand = stand.before
+        return tuple(step for part in reversed(parts) for step in part)
 
     @property
     def path(self) -> Path[World, Action]:
         """Everything that happened, from the empty cluster."""
-        parts: list[tuple[Step, ...]] = []
-        stand = self
-        while stand.before is not None:
-            parts.append(stand.way)
-            stand = stand.before
-        return Path(stand.world, tuple(step for part in reversed(parts) for step in part))
+        return Path(World(settings=self.world.settings), self.since(None))
 
-    def then(self, way: tuple[Step, ...], **changes: object) -> Stand:
+    @property
+    def cycles(self) -> int:
+        """The lowest number of cycles that may have begun."""
+        return (self.counts & -self.counts).bit_length() - 1
+
+    def may_have_begun(self, cycles: int) -> bool:
+        return bool(self.counts >> cycles & 1)
+
+    def then(self, way: Way, **changes: object) -> Stand:
         """The stand after these steps of the model, if there are any."""
         world = way[-1][1] if way else self.world
         return evolve(self, world=world, before=self, way=way, **changes)
+
+
+def together(stands: Iterable[Stand]) -> list[Stand]:
+    """The stands, equal ones once with the counts of all, in the order in which they first came."""
+    found: dict[Stand, Stand] = {}
+    for stand in stands:
+        first = found.get(stand)
+        if first is None:
+            found[stand] = stand
+        elif stand.counts & ~first.counts:
+            found[stand] = evolve(first, counts=first.counts | stand.counts)
+    return list(found.values())
 
 
 @frozen
@@ -91,7 +112,7 @@ class Frontier:
 
 @frozen
 class Reader:
-    """The log of one run, and the rules by which it is read."""
+    """The log of one run, and the rules by which it is read; `inner` if the scheduler tells of its inner steps."""
 
     rules: Rules
     log: Sequence[Logged]
@@ -102,31 +123,31 @@ class Reader:
         """The next event of the log that has no explanation yet."""
         return self.log[stand.index] if stand.index < len(self.log) else None
 
-    def advance(
-        self, stand: Stand, way: tuple[Step, ...], *, cycles: int = 0, also: Iterable[Observed] = ()
-    ) -> Stand | None:
+    def taken(self, stand: Stand, way: Way) -> tuple[Stand, list[Observed]]:
+        """The stand after these steps and the calls that end unseen, and what they show; BeyondError."""
+        pending: list[Observed] = []
+        while way:
+            seen, shown = told(self.rules, stand.world, way, stand.shown, inner=self.inner)
+            pending.extend(seen)
+            stand = stand.then(way, shown=shown)
+            if stand.world.ghost.beyond:
+                raise BeyondError(", ".join(stand.world.ghost.beyond))
+            way = next(((step,) for step, shows in calls(stand.world, self.rules) if not shows), ())
+        return stand, pending
+
+    def advance(self, stand: Stand, way: Way, also: Iterable[Observed] = ()) -> Stand | None:
         """The stand after these steps and everything that they set going; None if the log says otherwise.
 
         All that the steps show, and what the recorder `also` shows of them, must be in the log, in the cycle
         that is then the latest.
         """
-        seen, shown = told(self.rules, stand.world, way, stand.shown, inner=self.inner)
-        pending = [*also, *seen]
-        stand = stand.then(way, cycles=stand.cycles + cycles, shown=shown)
+        stand, shows = self.taken(stand, way)
+        pending = [*also, *shows]
         while True:
-            refuse_beyond(stand.world)
-            silent = next((step for step, shows in calls(stand.world, self.rules) if not shows), None)
-            if silent is not None:
-                more, shown = told(self.rules, stand.world, (silent,), stand.shown, inner=False)
-                pending.extend(more)
-                stand = stand.then((silent,), shown=shown)
-                continue
             logged = self.next(stand)
-            if logged is None or logged.cycle != stand.cycles:
+            if logged is None or not stand.may_have_begun(logged.cycle):
                 break
-            if not (pending or open_calls(stand.world) or isinstance(logged.event, PodConditioned)):
-                break
-            explained = self._explained(stand, pending, logged.event)
+            explained = self._explained(stand, pending, logged)
             if explained is None:
                 break
             stand = explained
@@ -136,26 +157,26 @@ class Reader:
             return None
         return stand
 
-    def _explained(self, stand: Stand, pending: list[Observed], event: Observed) -> Stand | None:
-        """The stand after this event, taken from what is pending or from a bind that may end now."""
-        if isinstance(event, PodConditioned):
-            return stand.then((), index=stand.index + 1) if holds(stand.world, event) else None
+    def _explained(self, stand: Stand, pending: list[Observed], logged: Logged) -> Stand | None:
+        """The stand after this event: it is pending, a call ends by it, or it says nothing new."""
+        event, counts = logged.event, 1 << logged.cycle
+        after = stand.then((), index=stand.index + 1, counts=counts)
         for place, expected in enumerate(pending):
             if about(expected) == about(event):
                 if not same(expected, event):
                     return None
                 del pending[place]
-                return stand.then((), index=stand.index + 1)
+                return after
         ended = [
             (step, shows) for step, shows in calls(stand.world, self.rules) if shows and shows[0] == event
         ]
         if not ended:
-            return None
+            return after if holds(stand.world, event) else None
         step, shows = min(ended, key=lambda call: self._when(stand, call[1][1:]))
-        also, shown = told(self.rules, stand.world, (step,), stand.shown, inner=False)
+        after, seen = self.taken(after, (step,))
         pending.extend(shows[1:])
-        pending.extend(seen for seen in also if seen not in shows)
-        return stand.then((step,), index=stand.index + 1, shown=shown)
+        pending.extend(other for other in seen if other not in shows)
+        return after
 
     def _when(self, stand: Stand, events: Sequence[Observed]) -> int:
         """Where the first of the events is in the rest of the log: of several calls, that one ended now."""
@@ -163,28 +184,17 @@ class Reader:
         return next((place for place in places if self.log[place].event in events), len(self.log))
 
 
-def refuse_beyond(world: World) -> None:
-    if world.ghost.beyond:
-        raise BeyondError(", ".join(world.ghost.beyond))
-
-
 def _heads(pending: Iterable[Observed]) -> list[Observed]:
-    """The first event about each object: those that may come next."""
-    first: dict[tuple[str, str], Observed] = {}
+    """The first event about each thing: those that may come next."""
+    first: dict[tuple[str, ...], Observed] = {}
     for event in pending:
         first.setdefault(about(event), event)
     return list(first.values())
 
 
-def open_calls(world: World) -> bool:
-    """Whether a bind or an eviction is on its way."""
-    waiting = any(binding.call != "permit" for binding in world.bindings.values())
-    return waiting or any(running.calls for running in world.rounds.values())
-
-
 def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ...]]]:
     """The calls that may end now, and what each shows by itself; one that shows nothing has ended at once."""
-    if not world.bindings and not world.rounds and not world.unseen:
+    if not (world.bindings or world.unseen or any(running.calls for running in world.rounds.values())):
         return
     for step in successors(world, rules, "fine"):
         action = step[0]
