@@ -208,6 +208,13 @@ def _views(world: World) -> Iterator[Step]:
         yield Action("see", (f"podGroup/{group}",)), evolve(world, unseen=world.unseen.drop(group))
 
 
+def permit_timeouts(world: World, rules: Rules) -> Iterator[Step]:
+    """What happens when the wait at Permit has lasted five minutes: each waiting pod is rejected (ACT-19, BIND-07)."""
+    for pod, binding in world.bindings.items():
+        if binding.call == "permit":
+            yield Action("permit-timeout", (pod,)), _ended(rules, world, pod, False)
+
+
 def _ended(rules: Rules, world: World, pod: str, ok: bool) -> World:
     return remember(world, rules.bind(rules, world, pod, ok))
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from attrs import evolve
 
-from gangproof.impl.actions import Action
+from gangproof.impl.actions import Action, permit_timeouts
 from gangproof.impl.api import ApiError
 from gangproof.impl.queue import notice
+from gangproof.impl.rules import Rules
 from gangproof.impl.world import Event, Settings, World
 from gangproof.properties.explore import Graph
 from gangproof.properties.machine import Machine, settle
@@ -41,6 +42,8 @@ from gangproof.properties.scenarios.records import Ref
 from gangproof.properties.scenarios.requests import requests
 from gangproof.properties.system import Path, Violation
 
+PERMIT_WAIT = 300_000
+"""Milliseconds for which a member waits at Permit at most (GANG-09)."""
 FLUSH_AFTER = 330_000
 """Milliseconds after which an entry of the pool has certainly met the flush (QUEUE-26)."""
 
@@ -90,12 +93,22 @@ def _step(step: Step, course: Course, following: Following) -> Course:
             return _everywhere(course, Action("flush"), lambda world: notice(rules, world, Event("Flush")))
         case Advance(milliseconds=passed):
             course = _settle(course, following)
+            if passed >= PERMIT_WAIT:
+                timed_out = tuple(_nobody_waits(run, rules) for run in course.runs)
+                course = _settle(evolve(course, runs=timed_out), following)
             if passed < FLUSH_AFTER:
                 return course
             flushed = _everywhere(course, Action("flush"), lambda world: notice(rules, world, Event("Flush")))
             return _settle(flushed, following)
         case _:
             raise NotImplementedError(f"line {step.line}: {type(step).__name__} is not modelled")
+
+
+def _nobody_waits(run: Run, rules: Rules) -> Run:
+    """The run after the wait at Permit has ended for everybody who waited, one after the other."""
+    while (step := next(permit_timeouts(run.world, rules), None)) is not None:
+        run = run.then(*step)
+    return run
 
 
 def _call(call: object) -> str:
