@@ -178,6 +178,24 @@ def kept_without_opinion(old: NominateStep) -> NominateStep:
     return nominate
 
 
+def kept_under_no_node(old: NominateStep) -> NominateStep:
+    """A cleared nomination of a member stays in memory under the empty node name (CYCLE-49)."""
+
+    def nominate(world: World, cycle: Cycle) -> World:
+        after = old(world, cycle)
+        if cycle.group is None:
+            return after
+        nominations = after.nominations
+        for pod in cycle.members:
+            result = next((result for result in cycle.results if result.pod == pod.key), Result(pod.key))
+            left_open = cycle.code != "Error" and not result.kept and _no_opinion(world, cycle, result)
+            if pod.key not in nominations and after.entry(pod.key) is not None and not left_open:
+                nominations = nominations.put(pod.key, "")
+        return evolve(after, nominations=nominations)
+
+    return nominate
+
+
 def stale_ones_stay(_: StaleStep) -> StaleStep:
     """Nobody clears the nominations of a group that is held back at the gate or has lost its object."""
 
@@ -232,6 +250,17 @@ def calls_begin_later(old: EvictStep) -> EvictStep:
 
 
 DEVIATIONS = (
+    Deviation(
+        Change(
+            "DEV-18",
+            "a cleared nomination is kept in memory under the empty node name",
+            {"nominate": kept_under_no_node},
+        ),
+        promise="a cleared nomination is removed",
+        intended="cleared means no entry at all",
+        breaks=("INV-37",),
+        rules=("CYCLE-49",),
+    ),
     Deviation(
         Change(
             "DEV-15",
