@@ -110,4 +110,6 @@ def _in_full(standing: Standing) -> Iterator[str]:
         yield f"  {title}:" + ("" if places else " nothing that says so")
         yield from (f"    {place}" for place in places)
     if standing.reason:
-        yield from textwrap.wrap(f"reason: {standing.reason}", 98, initial_indent="  ", subsequent_indent="    ")
+        yield from textwrap.wrap(
+            f"reason: {standing.reason}", 98, initial_indent="  ", subsequent_indent="    "
+        )

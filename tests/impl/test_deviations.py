@@ -1,0 +1,190 @@
+"""Each deviation of v1.36.3: with its change what is shipped occurs, and without it what is promised.
+
+Most are shown by a pair of scenarios, one of which holds with the change alone and the other without it. Some
+can be seen only in the scheduler's memory; they are shown here. Run this file to print `docs/deviations.md`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from clusters import required, term
+from racks import places, there, verdicts
+
+from gangproof.deviation_page import page, rows, same
+from gangproof.impl.actions import successors
+from gangproof.impl.api import update
+from gangproof.impl.cycle import UNKNOWN_NAME
+from gangproof.impl.deviations import DEVIATIONS, Deviation
+from gangproof.impl.gates import SCENARIO_GATES
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.rules import Rules, profile
+from gangproof.impl.world import Event, Settings, World
+from gangproof.load import load_scenarios
+from gangproof.properties.explore import Limits
+from gangproof.properties.named import HOSTNAME, gang, node, pod
+from gangproof.properties.scenarios.document import Scenario
+from gangproof.properties.scenarios.report import check_scenario
+from gangproof.properties.system import Questions
+from gangproof.properties.verdict import Verdict
+from gangproof.rulebook import reasons
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "deviations.md"
+SCENARIOS = {d.id: d for file in sorted(ROOT.glob("scenarios/*.yaml")) for d in load_scenarios(file)}
+BY_ID = {deviation.id: deviation for deviation in DEVIATIONS}
+PAIRS = [deviation for deviation in DEVIATIONS if deviation.scenario]
+NEEDS = {
+    "DEV-19": ("DEV-52",),
+    "DEV-22": ("DEV-12",),
+    "DEV-24": ("DEV-19", "DEV-52"),
+    "DEV-52": ("DEV-19",),
+    "DEV-55": ("DEV-53",),
+}
+"""Deviations that show themselves only beside others: who commits alone waits, and only an early retry sees a
+copy of its group that lags."""
+PLAIN = Settings()
+AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
+
+
+def only(*ids: str) -> Rules:
+    return profile(INTENDED, *(BY_ID[name].change for name in ids))
+
+
+def holds(document: Scenario, rules: Rules) -> bool:
+    """Whether what the scenario says of the runs is so; promises are not asked."""
+    report = check_scenario(document, "v1.36.3", rules, Questions(), Limits(states=20_000))
+    assert report.verdict in (Verdict.HOLDS, Verdict.VIOLATED), str(report)
+    return report.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("deviation", PAIRS, ids=lambda deviation: deviation.id)
+def test_a_pair_of_scenarios_tells_the_profiles_apart(deviation: Deviation) -> None:
+    shipped = SCENARIOS[deviation.scenario]
+    promised = SCENARIOS[deviation.scenario.removesuffix("-shipped")]
+    changed = only(*NEEDS.get(deviation.id, ()), deviation.id)
+    assert holds(shipped, changed)
+    assert not holds(shipped, INTENDED)
+    assert holds(promised, INTENDED)
+    assert not holds(promised, changed)
+
+
+@pytest.mark.parametrize(("name", "others"), [("DEV-24", NEEDS["DEV-24"]), ("DEV-53", ("DEV-55",))])
+def test_beside_others_it_is_this_one_that_makes_the_difference(name: str, others: tuple[str, ...]) -> None:
+    shipped = SCENARIOS[BY_ID[name].scenario or "ASY-12-shipped"]
+    assert holds(shipped, only(*others, name))
+    assert not holds(shipped, only(*others))
+
+
+def test_every_deviation_is_shown() -> None:
+    shown_here = {name[5:11].replace("_", "-").upper() for name in globals() if name.startswith("test_dev_")}
+    assert shown_here == {deviation.id for deviation in DEVIATIONS if not deviation.scenario}
+
+
+def test_dev_02_a_sibling_assumed_before_keeps_nobody_away() -> None:
+    """DEV-02, CYCLE-33: a keeps pods like b away, and b is tried after it on the only node."""
+    apart = required(term(HOSTNAME, app="b"))
+    a = evolve(pod("a", "g"), pod_anti_affinity=apart)
+    b = evolve(pod("b", "g"), labels=a.labels.put("app", "b"))
+    world = there(node("n", 2), gang("g", 2), a, b, options=PLAIN)
+    assert [cycle.code for cycle in verdicts(world)] == ["Unschedulable"]
+    assert [places(cycle) for cycle in verdicts(world, only("DEV-02"))] == [{"a": "n", "b": "n"}]
+
+
+def test_dev_10_a_member_bound_by_others_is_in_two_sets() -> None:
+    """DEV-10, QUEUE-05."""
+
+    def bound_elsewhere(rules: Rules) -> World:
+        world = there(node("n", 1), gang("g", 2), pod("p", "g"), rules=rules, options=PLAIN)
+        p = evolve(world.pods["default/p"], node_name="n", phase="Running")
+        return update(rules, world, p)
+
+    assert bound_elsewhere(INTENDED).members["default/g"].unsched == ()
+    overlapping = bound_elsewhere(only("DEV-10")).members["default/g"]
+    assert overlapping.unsched == overlapping.assigned == ("default/p",)
+
+
+def test_dev_14_an_unknown_scheduler_name_is_not_told() -> None:
+    """DEV-14, CYCLE-51: the profile of the members is gone when their cycle begins."""
+
+    def condition(rules: Rules) -> object:
+        world = there(node("n", 1), gang("g", 1), pod("p", "g"), rules=rules, options=PLAIN)
+        world = evolve(world, settings=evolve(PLAIN, profiles=("another",)))
+        ((action, after),) = successors(world, rules)
+        assert action.args[1] == "Error"
+        return after.groups["default/g"].condition
+
+    told = condition(INTENDED)
+    assert told is not None
+    assert (told.reason, told.message) == ("SchedulerError", UNKNOWN_NAME)
+    assert condition(only("DEV-14")) is None
+
+
+def test_dev_18_a_cleared_nomination_names_no_node() -> None:
+    """DEV-18, CYCLE-49: of a gang that falls short, whoever had a place is nominated to nowhere."""
+
+    def nominations(rules: Rules) -> dict[str, str]:
+        world = there(node("n", 1), gang("g", 2), pod("p1", "g"), pod("p2", "g"), rules=rules, options=AWARE)
+        ((_, after),) = successors(world, rules)
+        return dict(after.nominations)
+
+    assert nominations(INTENDED) == {}
+    assert nominations(only("DEV-18")) == {"default/p1": ""}
+
+
+def test_dev_35_a_member_that_was_feasible_is_not_woken() -> None:
+    """DEV-35, PREEMPT-34: p1 had room and no plugin rejected it; p2 needed the victim's."""
+
+    def after_the_round(rules: Rules) -> dict[str, str]:
+        members = [pod(f"p{i}", "g", selector={HOSTNAME: f"n{i}"}, preempts=True) for i in (1, 2)]
+        group = evolve(gang("g", 2), priority=9)
+        world = there(
+            node("n1", 1), node("n2", 1), pod("v", node="n2"), group, *members, rules=rules, options=AWARE
+        )
+        ((_, waiting),) = successors(world, rules)
+        ((action, over),) = [step for step in successors(waiting, rules) if step[0].name == "evict"]
+        assert action.args[0] == "default/v"
+        assert not over.rounds
+        return {entry.pod.removeprefix("default/"): entry.place for entry in over.queue}
+
+    assert after_the_round(INTENDED) == {"p1": "active", "p2": "active"}
+    assert after_the_round(only("DEV-35")) == {"p1": "gated", "p2": "active"}
+
+
+def test_dev_53_the_flush_passes_over_gated_pods() -> None:
+    """DEV-53, QUEUE-26: a pod that nothing holds back any more is let in by the flush, or never."""
+
+    def flushed(rules: Rules) -> str:
+        world = there(node("n", 1), pod("p"), rules=rules, options=PLAIN)
+        (entry,) = world.queue
+        forgotten = evolve(world, queue=(evolve(entry, place="gated", plugins=("DefaultPreemption",)),))
+        return rules.wake(rules, forgotten, Event("Flush")).queue[0].place
+
+    assert flushed(INTENDED) == "active"
+    assert flushed(only("DEV-53")) == "gated"
+
+
+def test_every_row_is_modelled_or_the_same_or_has_a_reason() -> None:
+    modelled, alike = set(BY_ID), {name for name, row in rows().items() if same(row)}
+    missing = {name for name in reasons() if name.startswith("DEV-")}
+    assert modelled | alike | missing == set(rows())
+    assert not modelled & alike
+    assert not missing & (modelled | alike)
+
+
+@pytest.mark.parametrize("deviation", DEVIATIONS, ids=lambda deviation: deviation.id)
+def test_the_row_says_the_same(deviation: Deviation) -> None:
+    """Race and property as in the document; a deviation may break more than its row names."""
+    cells = dict(rows()[deviation.id].cells)
+    assert deviation.race == (cells["race"] == "yes")
+    assert any(name in cells["intended"] for name in deviation.breaks)
+
+
+def test_the_page_is_in_step() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+if __name__ == "__main__":
+    print(page(), end="")
