@@ -25,10 +25,12 @@ from gangproof.properties.nominations import plan_kept, plan_nominated
 from gangproof.properties.placed import bound_where_room_is, obeys_the_filters
 from gangproof.properties.queue_order import backoff_respected, strongest_first
 from gangproof.properties.refinement import calls, fine_steps, refinement
+from gangproof.properties.remembered import latest, same
 from gangproof.properties.system import Questions, Violation
 from gangproof.spec.catalogue import CONTRACT
 from gangproof.spec.contract import Contract, Invariant
 from gangproof.spec.judging import Broken, judge, judge_step, stages
+from gangproof.spec.structure import Structure
 
 StateJudge = Callable[[World], Violation | None]
 StepJudge = Callable[[World, Action, World], Violation | None]
@@ -72,16 +74,27 @@ def undone_on_the_way(before: World, action: Action, after: World) -> Violation 
     return next((found for found in passed if found is not None), None)
 
 
-@lru_cache(maxsize=8192)
-def _broken(world: World, contract: Contract) -> tuple[Broken, ...]:
-    return judge(abstract(world), contract)
+@latest
+def _abstract(world: World) -> Structure:
+    return abstract(same(world))
 
 
-@lru_cache(maxsize=8192)
-def _broken_step(before: World, after: World, contract: Contract) -> tuple[Broken, ...]:
-    then, last = abstract(before), abstract(after)
+@lru_cache(maxsize=1 << 13)
+def _broken(state: Structure, contract: Contract) -> tuple[Broken, ...]:
+    return judge(state, contract)
+
+
+@latest
+def _broken_on_the_way(before: World, action: Action, after: World, contract: Contract) -> tuple[Broken, ...]:
+    steps = fine_steps(before, action, after)
+    return tuple(b for then, now in steps for b in _broken_step(abstract(then), abstract(now), contract))
+
+
+@lru_cache(maxsize=1 << 13)
+def _broken_step(pre: Structure, post: Structure, contract: Contract) -> tuple[Broken, ...]:
     broken: list[Broken] = []
-    for now in stages(then, calls(then, last), last, contract):
+    then = pre
+    for now in stages(pre, calls(pre, post), post, contract):
         broken.extend(judge_step(then, now, contract))
         then = now
     return tuple(broken)
@@ -96,17 +109,13 @@ def _violation(invariant: Invariant, broken: tuple[Broken, ...]) -> Violation | 
 
 def _state_judge(invariant: Invariant, contract: Contract) -> StateJudge:
     def ask(world: World) -> Violation | None:
-        return _violation(invariant, _broken(world, contract))
+        return _violation(invariant, _broken(_abstract(world), contract))
 
     return ask
 
 
 def _step_judge(invariant: Invariant, contract: Contract) -> StepJudge:
     def ask(before: World, action: Action, after: World) -> Violation | None:
-        for then, world in fine_steps(before, action, after):
-            found = _violation(invariant, _broken_step(then, world, contract))
-            if found is not None:
-                return found
-        return None
+        return _violation(invariant, _broken_on_the_way(before, action, after, contract))
 
     return ask

@@ -8,11 +8,14 @@ allow each in turn, and together they must lead exactly to the state that the ma
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, cast
 
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
+from gangproof.properties.remembered import latest, same
 from gangproof.properties.system import Violation
 from gangproof.spec.contract import Call, Contract
 from gangproof.spec.judging import Refusal, explain_steps
@@ -21,6 +24,7 @@ from gangproof.spec.structure import Structure
 REFINEMENT = "refinement"
 
 
+@lru_cache(maxsize=1024)
 def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
     """The contract actions that lead from one state to the other, as far as that can be seen."""
     return (
@@ -59,14 +63,14 @@ def refinement(contract: Contract) -> Any:
     return judge
 
 
-def fine_steps(before: World, action: Action, after: World) -> Iterator[tuple[World, World]]:
-    """The pairs of worlds that a step goes through: itself, or the steps that a coarse one is made of."""
-    if not action.via:
-        yield before, after
-        return
-    for _, world in action.via:
-        yield before, world
-        before = world
+@latest
+def fine_steps(before: World, action: Action, after: World) -> tuple[tuple[World, World], ...]:
+    """The pairs of worlds that a step goes through: itself, or the steps that a coarse one is made of.
+
+    Of equal worlds it is always the same one.
+    """
+    passed = [world for _, world in action.via] or [after]
+    return tuple(pairwise(map(same, (before, *passed))))
 
 
 def _new(pre: Structure, post: Structure, name: str) -> list[Any]:

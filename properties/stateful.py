@@ -26,7 +26,8 @@ from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.gates import Object
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Environment, World
-from gangproof.properties.stories import same, shortened, story
+from gangproof.properties.remembered import same
+from gangproof.properties.stories import shortened, story
 from gangproof.properties.strategies import (
     NODE_KINDS,
     POD_KINDS,

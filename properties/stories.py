@@ -8,7 +8,6 @@ without anything special.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from attrs import evolve
 
@@ -21,6 +20,7 @@ from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.frames import tell
 from gangproof.properties.named import HOSTNAME
+from gangproof.properties.remembered import same
 from gangproof.properties.retake import Retaken, first_violation, retake, steps_of
 from gangproof.properties.system import Path, Questions, Violation
 
@@ -113,12 +113,6 @@ def _as_far_as_possible(world: World, parts: Sequence[Retaken], rules: Rules) ->
             world = same(again.last)
             steps.append((again.actions[0], world))
     return Path(initial, tuple(steps))
-
-
-@lru_cache(maxsize=1 << 13)
-def same(world: World) -> World:
-    """The first of equal worlds: runs begin alike, and who remembers worlds then finds them by identity."""
-    return world
 
 
 def _plainer(part: Retaken) -> Iterator[Retaken]:
