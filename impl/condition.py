@@ -10,18 +10,16 @@ from gangproof.impl.world import Code, World
 
 
 def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:
-    """What is written for a verdict, None if nothing is (CYCLE-50, CYCLE-52, CYCLE-53; intended: DEV-22).
+    """What is written for a verdict, None if nothing is (CYCLE-50, CYCLE-52; intended: DEV-22).
 
     The write compares with the stored object, so a failed retry never replaces True.
     """
-    stored = world.groups.get(group.key)
-    status = stored.condition.status if stored is not None and stored.condition is not None else None
     if code == "Success":
-        return Condition("True", "Scheduled", renewed=status != "True")
-    if status == "True":
+        return Condition("True", "Scheduled")
+    stored = world.groups.get(group.key)
+    if stored is not None and stored.condition is not None and stored.condition.status == "True":
         return None
-    reason = "SchedulerError" if code == "Error" else "Unschedulable"
-    return Condition("False", reason, message, renewed=status != "False")
+    return Condition("False", "SchedulerError" if code == "Error" else "Unschedulable", message)
 
 
 def report(rules: Rules, world: World) -> World:
@@ -32,11 +30,18 @@ def report(rules: Rules, world: World) -> World:
     group = world.groups.get(cycle.group) if cycle.group is not None else None
     if group is not None:
         written = rules.condition(world, group, cycle.code, cycle.message)
-        if written is not None and written != group.condition:
+        if written is not None and not written.repeats(group.condition):
             world = rules.store(world, evolve(group, condition=written))
     return evolve(world, cycle=None)
 
 
 def store(world: World, group: PodGroup) -> World:
-    """The status of the group is written; the scheduler sees what it wrote at once (CYCLE-57)."""
+    """The status of the group is written; the scheduler sees what it wrote at once (CYCLE-57).
+
+    The transition time is that of the write only if the status changes (CYCLE-53).
+    """
+    was, written = world.groups[group.key].condition, group.condition
+    if written is not None:
+        renewed = was is None or was.status != written.status
+        group = evolve(group, condition=evolve(written, renewed=renewed))
     return evolve(world, groups=world.groups.put(group.key, group))

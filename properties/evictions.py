@@ -45,9 +45,9 @@ def useful(before: World, action: Action, after: World) -> Violation | None:
 def refused(before: World, action: Action, after: World) -> Violation | None:
     """INV-19: where preemption is refused nobody is chosen as a victim, and nobody is newly nominated.
 
-    That is: the policy is Never, the group has a topology constraint, nobody is weaker, or the trial without
-    the weaker ones fails (PREEMPT-02, PREEMPT-04, PREEMPT-11, PREEMPT-13, PREEMPT-22, PREEMPT-23). A
-    scheduler without the plugin is not modelled.
+    That is: the policy is Never, the group has a topology constraint, or the trial without all the weaker
+    ones fails (PREEMPT-02, PREEMPT-04, PREEMPT-11, PREEMPT-13, PREEMPT-23). That nobody is chosen where
+    nobody is weaker follows from INV-16; a scheduler without the plugin is not modelled.
     """
     for then, now in fine_steps(before, action, after):
         decided = _decided(then, now)
@@ -64,8 +64,8 @@ def refused(before: World, action: Action, after: World) -> Violation | None:
             continue
         for pod in cycle.members:
             node = now.nominations.get(pod.key)
-            if node is not None and node != then.nominations.get(pod.key) and pod.key not in now.assumed:
-                message = f"{pod.key} is nominated to {node!r} by a cycle that found nothing for its group"
+            if node and node != then.nominations.get(pod.key) and pod.key not in now.assumed:
+                message = f"{pod.key} is nominated to {node} by a cycle that found nothing for its group"
                 return Violation("INV-19", message, (pod.key, node))
     return None
 
@@ -133,11 +133,8 @@ def _reason(world: World, cycle: Cycle) -> str:
         return "it has a topology constraint"
     if "Never" in policies.values():
         return "a preemptionPolicy in it is Never"
-    weaker = _units(world, cycle)
-    if not weaker:
-        return "nobody is weaker"
-    keys = [key for unit in weaker for key in unit.keys]
-    return "" if _placed(world, cycle, keys) else "it is not placed with all weaker ones gone"
+    gone = (*_keys(_units(world, cycle)), *_named(cycle))
+    return "" if _placed(world, cycle, gone) else "it is not placed with all weaker ones gone"
 
 
 def _units(world: World, cycle: Cycle) -> list[Unit]:

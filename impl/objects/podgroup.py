@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 
 from gangproof.impl.table import Table
 
@@ -16,14 +16,18 @@ PROTECTION_FINALIZER = "scheduling.k8s.io/podgroup-protection"
 class Condition:
     """`PodGroupScheduled`, its status and reason (COND-01 to COND-03).
 
-    `renewed` tells of the last write whether it set the transition time anew (CYCLE-53). It takes no part in
-    equality: a write that changes nothing else is not made, and nobody acts on the time.
+    `renewed` tells of the write that made it whether it set the transition time anew (CYCLE-53): there are no
+    times here.
     """
 
     status: Literal["True", "False"]
     reason: Literal["Scheduled", "Unschedulable", "SchedulerError"]
     message: str = ""
-    renewed: bool = field(default=True, eq=False)
+    renewed: bool = True
+
+    def repeats(self, other: Condition | None) -> bool:
+        """Whether it says what the other one says, so that there is nothing to write."""
+        return other is not None and evolve(self, renewed=other.renewed) == other
 
     def __str__(self) -> str:
         return f"{self.status}/{self.reason}"
