@@ -74,7 +74,7 @@ def _lines(report: MutationReport) -> Iterator[str]:
     for trial in report.trials:
         result = trial.result
         engine = f"{result.engine}, depth {result.depth}, {result.states:,} states, {result.seconds:.1f} s"
-        yield f"  {result.id:<6} {result.name:<36} {result.killed_by or 'SURVIVED':<12} {engine}"
+        yield f"  {result.id:<6} {result.name:<38} {result.killed_by or 'SURVIVED':<12} {engine}"
         yield from (f"         false alarm: {alarm}" for alarm in trial.alarms)
     if report.unfinished:
         yield f"not looked at: {', '.join(report.unfinished)}"
