@@ -39,8 +39,8 @@ test: install ## every test that fits into ten minutes
 campaign: install ## the longer searches
 	$(BIN)/pytest -n $(JOBS) -m campaign
 
-bench: install ## the numbers of the README, as ratios in one run
-	$(BIN)/python -m benchmarks
+bench: install ## measure the numbers of the README and write them there
+	$(BIN)/python -m benchmarks --write README.md
 
 lint: install ## style, types, floors
 	$(BIN)/ruff check .

@@ -76,5 +76,17 @@ def ratio(one: Callable[[], object], other: Callable[[], object], *, repeats: in
     return median(seconds(one) / seconds(other) for _ in range(repeats))
 
 
+BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
+
+
+def between_marks(page: str, table: str) -> str:
+    """The page with this table between its marks. ValueError if it does not have both, once, in this order."""
+    before, begin, rest = page.partition(BEGIN)
+    old, end, after = rest.partition(END)
+    if not (begin and end) or BEGIN in old + after or END in before + after:
+        raise ValueError(f"{BEGIN} and then {END} expected, each once")
+    return f"{before}{begin}\n{table}\n{end}{after}"
+
+
 def _number(number: float) -> str:
     return f"{number:,.2f}" if number < 100 else f"{number:,.0f}"

@@ -7,6 +7,7 @@ Ctrl-C stops in good order.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import signal
 import threading
@@ -74,7 +75,7 @@ def run(
 
 def local_processes(n: int) -> ProcessPoolExecutor:
     """An executor of n processes on this machine, which leave Ctrl-C to the jobs they run."""
-    return ProcessPoolExecutor(n, initializer=_ignore_interrupts)
+    return ProcessPoolExecutor(n, initializer=_begin)
 
 
 def _wind_up(futures: Sequence[Future[R]]) -> None:
@@ -82,6 +83,12 @@ def _wind_up(futures: Sequence[Future[R]]) -> None:
         wait([future for future in futures if not future.cancel()])
     except KeyboardInterrupt:
         return
+
+
+def _begin() -> None:
+    """What was there before a process began is no garbage, and is not searched for any."""
+    gc.freeze()
+    _ignore_interrupts()
 
 
 def _ignore_interrupts() -> None:
