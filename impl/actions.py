@@ -21,7 +21,7 @@ from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
 from gangproof.impl.preemption.calls import end_call, open_calls
 from gangproof.impl.preemption.rounds import begin as begin_call
-from gangproof.impl.queue import cooling
+from gangproof.impl.queue import cooling, freed
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Cycle, World, removed
 
@@ -87,7 +87,7 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
             for weighed in weigh(rules, world):
                 yield Action("weigh", (cycle.entity, domain, *_favoured(weighed.cycle))), weighed
         case "submitting":
-            after = remember(world, rules.submit(rules, world, cycle))
+            after = remember(world, freed(rules, world, rules.submit(rules, world, cycle)))
             code = after.cycle.code if after.cycle else None
             yield Action("submit", (cycle.entity, code or "")), after
         case "reporting":
@@ -216,7 +216,7 @@ def permit_timeouts(world: World, rules: Rules) -> Iterator[Step]:
 
 
 def _ended(rules: Rules, world: World, pod: str, ok: bool) -> World:
-    return remember(world, rules.bind(rules, world, pod, ok))
+    return remember(world, freed(rules, world, rules.bind(rules, world, pod, ok)))
 
 
 def _outside(world: World, rules: Rules) -> Iterator[Step]:

@@ -16,7 +16,7 @@ from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, Pri
 from gangproof.impl.objects.changes import refused_changes
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.preemption.rounds import end_rounds
-from gangproof.impl.queue import add, leave, notice
+from gangproof.impl.queue import add, freed, leave, notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import put_on, take_off
 from gangproof.impl.table import Table
@@ -154,7 +154,7 @@ def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:
 
 def afterwards(rules: Rules, before: World, after: World) -> World:
     """What follows a change at once: controllers, rounds that are over, nominations that have no ground any more."""
-    after = rules.stale(rules, end_rounds(rules, rules.controllers(rules, after)))
+    after = rules.stale(rules, end_rounds(rules, rules.controllers(rules, freed(rules, before, after))))
     return remember(before, after)
 
 

@@ -62,7 +62,7 @@ def add(rules: Rules, world: World, pod: Pod) -> World:
     entry = Entry(pod.key, "gated" if plugins else "active", plugins)
     world = evolve(world, queue=(*world.queue, entry))
     if entry.place == "active":
-        world = rules.admit(end_group_backoff(rules, world, pod.group), (pod.key,))
+        world = rules.admit(rules.rejoin(rules, world, pod.group), (pod.key,))
     return notice(rules, world, Event("PodAdded", pod=pod, group=pod.group))
 
 
@@ -109,6 +109,25 @@ def notice(rules: Rules, world: World, event: Event) -> World:
     return rules.wake(rules, world, event)
 
 
+def freed(rules: Rules, before: World, after: World) -> World:
+    """A nomination of a waiting pod that is changed or gone frees room for pods no stronger (QUEUE-30)."""
+    if after.pods is before.pods:
+        return after
+    for key, old in before.pods.items():
+        if old.nominated_node_name is None or old.node_name is not None:
+            continue
+        new = after.pods.get(key)
+        waits = new is not None and new.uid == old.uid and new.node_name is None
+        if new is None or (waits and new.nominated_node_name != old.nominated_node_name):
+            woken = notice(rules, after, Event("AssignedPodDeleted", pod=old, group=old.group))
+            kept = (
+                was if after.pods[was.pod].priority > old.priority else now
+                for was, now in zip(after.queue, woken.queue, strict=True)
+            )
+            after = evolve(woken, queue=tuple(kept))
+    return after
+
+
 def wake(rules: Rules, world: World, event: Event) -> World:
     """Pool and gated pods for which the event is worth another try leave their place (QUEUE-14 to QUEUE-17).
 
@@ -138,7 +157,7 @@ def wake(rules: Rules, world: World, event: Event) -> World:
         queue.append(entry)
     world = evolve(world, queue=tuple(queue))
     for group in woken:
-        world = end_group_backoff(rules, world, group)
+        world = rules.rejoin(rules, world, group)
     return rules.admit(world, tuple(admitted)) if admitted else world
 
 

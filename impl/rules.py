@@ -159,6 +159,10 @@ class PreemptStep(Protocol):
     def __call__(self, rules: Rules, world: World, pod: str) -> World: ...
 
 
+class RejoinStep(Protocol):
+    def __call__(self, rules: Rules, world: World, group: str | None) -> World: ...
+
+
 class ResumeStep(Protocol):
     def __call__(self, rules: Rules, world: World, over: Round) -> World: ...
 
@@ -252,6 +256,7 @@ class Rules:
     condition: ConditionStep
     store: StoreStep
     wake: WakeStep
+    rejoin: RejoinStep
     expire: ExpireStep
     controllers: ControllersStep
     admission: AdmissionStep

@@ -10,7 +10,7 @@ from attrs import evolve
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import end_group_backoff, strongest
-from gangproof.impl.rules import AdmitStep, Change, OrderStep, PopStep, ReadyStep, Rules, WakeStep
+from gangproof.impl.rules import AdmitStep, Change, OrderStep, PopStep, ReadyStep, RejoinStep, Rules, WakeStep
 from gangproof.impl.world import Entry, Event, World
 
 Batches = tuple[tuple[int, ...], ...]
@@ -106,6 +106,15 @@ def with_siblings_in_backoff(old: PopStep) -> PopStep:
     return pop
 
 
+def each_for_itself(_: RejoinStep) -> RejoinStep:
+    """A member that becomes active ends nobody else's backoff; siblings come along when it is popped (QUEUE-14a)."""
+
+    def rejoin(rules: Rules, world: World, group: str | None) -> World:
+        return world
+
+    return rejoin
+
+
 def passing_over_gated(old: WakeStep) -> WakeStep:
     """The flush does not reach gated entries (QUEUE-15, QUEUE-26)."""
 
@@ -139,7 +148,7 @@ DEVIATIONS = (
         Change(
             "DEV-12",
             "backoff is skipped when the queue is otherwise idle, and for siblings that are taken along",
-            {"ready": early, "pop": with_siblings_in_backoff},
+            {"ready": early, "pop": with_siblings_in_backoff, "rejoin": each_for_itself},
         ),
         promise="the standard backoff applies to a group",
         intended="nothing is popped before its backoff is over, unless a new member or an event justifies it",
