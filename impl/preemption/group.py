@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from gangproof.impl.cycle import try_member
+from gangproof.impl.cycle import explain, try_member
 from gangproof.impl.objects import PodGroup
 from gangproof.impl.preemption.budgets import reprieve
 from gangproof.impl.preemption.spare import Plan, Sparing
@@ -19,9 +19,8 @@ from gangproof.impl.world import Cycle, Snapshot, World
 
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 NEVER = "not eligible due to preemptionPolicy=Never."
-TOPOLOGY = "preemption is not supported for pod groups with topology constraints"
+TOPOLOGY = "workload aware preemption is not supported for pod groups with scheduling constraints"
 RUNNING = "a preemption of the group is running"
-USELESS = "pod group is unschedulable"
 
 
 @frozen
@@ -59,7 +58,9 @@ def preempt_group(rules: Rules, world: World, cycle: Cycle, group: PodGroup) -> 
                 reprieve(rules, world, snapshot, order, lambda seen: trial(rules, world, cycle, seen))
             )
         )
-    return tuple(GroupPreemption(sparing) for sparing in found) or (GroupPreemption(refused=USELESS),)
+    return tuple(GroupPreemption(sparing) for sparing in found) or (
+        GroupPreemption(refused=explain(world, cycle, "Unschedulable")),
+    )
 
 
 def trial(rules: Rules, world: World, cycle: Cycle, seen: Snapshot) -> tuple[Plan | None, ...]:
