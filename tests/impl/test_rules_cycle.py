@@ -27,12 +27,16 @@ WAITING = profile(INTENDED, CHANGES["DEV-19"], CHANGES["DEV-52"])
 
 def pair(**settings: object) -> World:
     """A gang of two that fits on one node."""
-    return there(node("n", 2), gang("g", 2), pod("p1", "g"), pod("p2", "g"), options=evolve(PLAIN, **settings))
+    return there(
+        node("n", 2), gang("g", 2), pod("p1", "g"), pod("p2", "g"), options=evolve(PLAIN, **settings)
+    )
 
 
 def test_every_member_goes_through_the_cycle_of_its_group() -> None:
     """CYCLE-02: a late one alone too."""
-    world = there(node("n", 3), gang("g", 2), pod("p1", "g", node="n"), pod("p2", "g", node="n"), pod("p3", "g"))
+    world = there(
+        node("n", 3), gang("g", 2), pod("p1", "g", node="n"), pod("p2", "g", node="n"), pod("p3", "g")
+    )
     popped = step(world, "pop")
     assert (running(popped).group, members(popped)) == ("default/g", ["p3"])
 
@@ -124,7 +128,11 @@ def test_nominated_pods_count_if_they_are_as_strong(priority: int, place: str) -
     held = evolve(pod("q", priority=1, gates=["wait"]), nominated_node_name="n1")
     scores = Table({"n1": 100})
     world = there(
-        node("n1", 1), node("n2", 1), held, pod("p", priority=priority), options=evolve(PLAIN, node_scores=scores)
+        node("n1", 1),
+        node("n2", 1),
+        held,
+        pod("p", priority=priority),
+        options=evolve(PLAIN, node_scores=scores),
     )
     world = evolve(world, nominations=Table({"default/q": "n1"}))
     assert [places(c) for c in verdicts(world)] == [{"p": place}]
