@@ -85,7 +85,7 @@ def create(rules: Rules, world: World, obj: Object) -> World:
 
 
 def update(rules: Rules, world: World, obj: Object) -> World:
-    """The stored object of that key becomes `obj` (ACT-04, ACT-07, ACT-09); none stored is an ApiError."""
+    """The stored object of that key becomes `obj` (ACT-04, ACT-07 to ACT-09); none stored is an ApiError."""
     kind = kind_of(obj)
     old = lookup(world, kind, obj.key)
     if old is None:
@@ -159,7 +159,10 @@ def afterwards(rules: Rules, before: World, after: World) -> World:
 
 
 def controllers(rules: Rules, world: World) -> World:
-    """A terminating PodGroup loses its protection when no unfinished pod refers to it (GC-02, GC-05)."""
+    """A terminating PodGroup loses its protection when no unfinished pod refers to it (GC-02, GC-05, ACT-27).
+
+    Until then it is terminating with living members (OBS-10).
+    """
     for group in world.groups.values():
         if group.terminating and PROTECTION_FINALIZER in group.finalizers:
             if any(pod.group == group.key and not pod.terminal for pod in world.pods.values()):
@@ -176,6 +179,7 @@ def _held(pod: Pod) -> bool:
 
 
 def _pod_added(rules: Rules, world: World, pod: Pod) -> World:
+    """A new pod is seen (QUEUE-01, QUEUE-02); one of a foreign scheduler only once it is bound (QUEUE-06c)."""
     if pod.terminal:
         return tell(rules, world, pod.group, "finished", pod.key) if pod.phase == "Succeeded" else world
     if pod.node_name is not None:

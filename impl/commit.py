@@ -24,7 +24,8 @@ from gangproof.impl.world import Binding, Cycle, Event, Members, Result, World
 def submit(rules: Rules, world: World, cycle: Cycle) -> World:
     """Carry out the verdict for every member of the cycle (CYCLE-41 to CYCLE-48, BIND-01, BIND-02).
 
-    On Success the kept members are committed and the others fail on their own; otherwise all fail.
+    On Success the kept members are committed and the others fail on their own; otherwise all fail, and nothing
+    is bound while a group waits for its victims (PREEMPT-40).
     """
     if cycle.code == "Success":
         committed = _commit(rules, world, cycle)
@@ -55,7 +56,8 @@ def own_result(cycle: Cycle, pod: str) -> Result:
 def _commit(rules: Rules, world: World, cycle: Cycle) -> World | Literal["Wait", "Error"]:
     """The world with all kept members assumed and their binds open; or why the commit is undone as a whole.
 
-    A gang falls short if members, its object or its room went away after the snapshot (DEV-19).
+    Every member with a place is committed, also beyond the minimum (CYCLE-31). A gang falls short if members,
+    its object or its room went away after the snapshot (DEV-19).
     """
     by_key = {pod.key: pod for pod in cycle.members}
     kept = [result for result in cycle.results if result.node is not None]
@@ -154,7 +156,8 @@ def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
 def give_up(rules: Rules, world: World, pod: str, result: Result) -> World:
     """The binding cycle of the pod ends without a bind: it loses its place and is queued again (BIND-07).
 
-    The nomination that it may have had for its wait is cleared (BIND-03).
+    It alone: siblings that are bound or wait stay as they are (GANG-12, BIND-08, OBS-01). The nomination that it
+    may have had for its wait is cleared (BIND-03).
     """
     stored = world.pods.get(pod)
     world = evolve(world, bindings=world.bindings.drop(pod))

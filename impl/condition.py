@@ -23,7 +23,10 @@ def condition(world: World, group: PodGroup, code: Code, message: str) -> Condit
 
 
 def report(rules: Rules, world: World) -> World:
-    """End the running cycle by writing its group's condition, if the group still exists (CYCLE-51)."""
+    """End the running cycle by writing its group's condition, if the group still exists (CYCLE-51).
+
+    Before its first cycle a group has no condition (COND-05, OBS-04).
+    """
     cycle = world.cycle
     if cycle is None or cycle.code is None:
         raise ValueError("no cycle with a verdict is running")

@@ -194,7 +194,10 @@ def node_of(snapshot: Snapshot, pod: str) -> str:
 
 
 def _after(rules: Rules, world: World, cycle: Cycle, result: Result, seen: Snapshot) -> tuple[World, ...]:
-    """The member has its result; after the last one, or an error, the verdict is due."""
+    """The member has its result; after the last one, or an error, the verdict is due.
+
+    Nothing else ends the walk, also not that the minimum is out of reach (CYCLE-32).
+    """
     cycle = evolve(cycle, results=(*cycle.results, result), snapshot=seen)
     if len(cycle.results) < len(cycle.members) and not result.error:
         return (evolve(world, cycle=cycle),)
@@ -232,7 +235,10 @@ def weigh(rules: Rules, world: World) -> tuple[World, ...]:
 
 
 def _decided(rules: Rules, world: World, cycle: Cycle) -> tuple[World, ...]:
-    """The cycle has its verdict, and its snapshot is as it was taken; a group that falls short may preempt."""
+    """The cycle has its verdict, and its snapshot is as it was taken; a group that falls short may preempt.
+
+    After Success nobody does, though members failed (PREEMPT-10).
+    """
     code = cycle.code
     assert code is not None
     decided = evolve(cycle, stage="submitting", message=explain(world, cycle, code))
@@ -265,14 +271,15 @@ def undo_all(rules: Rules, cycle: Cycle) -> Snapshot:
 
 
 def group_object(world: World, cycle: Cycle) -> PodGroup | None:
-    """The PodGroup that the cycle is for, if it is for one and the object exists."""
+    """The PodGroup that the cycle is for, if it is for one and the object exists now: it is not kept (CYCLE-03)."""
     return world.groups.get(cycle.group) if cycle.group is not None else None
 
 
 def verdict(rules: Rules, world: World, cycle: Cycle) -> Code:
     """What the tried members come to (CYCLE-25 to CYCLE-29): an error, too few, a wait for victims, or Success.
 
-    The member sets in the cycle's snapshot count both the members placed before and those kept now.
+    The member sets in the cycle's snapshot count both the members placed before, which is all that these are
+    asked for (CYCLE-30), and those kept now. Without GangScheduling there is no minimum (API-04).
     """
     if any(result.error for result in cycle.results):
         return "Error"

@@ -18,9 +18,10 @@ QuorumStage = Literal["gate", "placed"]
 
 
 def members(sets: Members, event: MemberEvent, pod: str) -> Members:
-    """The member sets after the scheduler saw the event (QUEUE-01 to QUEUE-06d; intended: DEV-10, 20, 23).
+    """The member sets after the scheduler saw the event (QUEUE-01 to QUEUE-06; intended: DEV-10, 20, 23).
 
-    An event moves a member in one step, so the sets are disjoint at every instant (INV-10).
+    Assuming and forgetting move only who is in the set before, and nothing leads back from Assigned (QUEUE-06a,
+    QUEUE-06b, QUEUE-06d). An event moves a member in one step, so the sets are disjoint at every instant (INV-10).
     """
     if event == "assumed":
         if pod not in sets.unsched:
@@ -56,7 +57,7 @@ def count(sets: Members, at: QuorumStage) -> int:
 
 
 def quorum(sets: Members, group: PodGroup, at: QuorumStage) -> bool:
-    """Whether the group's minimum is met; a basic group has none (GANG-02, 03, 07, 09, 13)."""
+    """Whether the group's minimum is met; a basic group has none (GANG-02, 03, 07, 09, 13, 14)."""
     return group.min_count is None or count(sets, at) >= group.min_count
 
 

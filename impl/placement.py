@@ -24,7 +24,8 @@ SEVERAL = "scheduled members are in several domains of {}"
 def domains(world: World, cycle: Cycle) -> tuple[Candidates, ...]:
     """The domains that the group may go to, in the order of their values (PLACE-01 to PLACE-09, CYCLE-04).
 
-    Members that are leaving still pin the domain (PLACE-08). The empty label value is a value like any other
+    Without the gate, or a topology key, all nodes are one placement (API-05). Members that are leaving still pin
+    the domain (PLACE-08). The empty label value is a value like any other
     (intended: DEV-25).
     """
     found = topology(world, cycle)
@@ -52,7 +53,10 @@ def topology(world: World, cycle: Cycle) -> tuple[str, Snapshot] | Candidates:
 
 
 def scheduled_values(snapshot: Snapshot, key: str) -> tuple[str, ...] | str:
-    """The label value under each member placed before; why there is no saying, if one has none (PLACE-04)."""
+    """The label value under each member placed before; why there is no saying, if one has none (PLACE-04).
+
+    Whoever placed them there: for all later members they fix the domain (PLACE-30, PLACE-34).
+    """
     members = {*snapshot.members.scheduled, *snapshot.members.leaving}
     if not members:
         return ()
@@ -88,7 +92,10 @@ def within(cycle: Cycle, nodes: Table[NodeInfo]) -> Table[NodeInfo]:
 
 
 def visit(cycle: Cycle, code: Code) -> Visit:
-    """What came of the domain just tried, with its members still assumed in the snapshot (PLACE-20, PLACE-21)."""
+    """What came of the domain just tried, with its members still assumed in the snapshot (PLACE-20, PLACE-21).
+
+    Nominations have no part in it (PLACE-23).
+    """
     domain, seen, taken = cycle.domain, cycle.snapshot, cycle.taken
     assert domain is not None and seen is not None and taken is not None
     placed = len(taken.members.scheduled) + sum(result.kept for result in cycle.results)

@@ -19,10 +19,11 @@ from gangproof.impl.world import Cycle, Entry, Event, Result, Round, World
 
 
 def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
-    """The PreEnqueue plugins that hold the pod back, none if it may enter (QUEUE-07, GANG-01 to GANG-04).
+    """The PreEnqueue plugins that hold the pod back, none if it may enter (QUEUE-07, QUEUE-09, GANG-01 to GANG-04).
 
     Which single one of several the real queue records is arbitrary (CHO-04) and decides nothing: all are
-    asked again whenever one of them may have changed its mind.
+    asked again whenever one of them may have changed its mind. Nothing is written for a pod that is held back
+    (GANG-05), and without GangScheduling neither a missing group nor a minimum holds one (API-04, API-55).
     """
     held: list[str] = []
     if world.settings.gates.gang_scheduling and pod.group is not None:
@@ -131,8 +132,8 @@ def freed(rules: Rules, before: World, after: World) -> World:
 def wake(rules: Rules, world: World, event: Event) -> World:
     """Pool and gated pods for which the event is worth another try leave their place (QUEUE-14 to QUEUE-17).
 
-    PreEnqueue decides again; while its backoff still runs a pod goes there instead of to the active part. In
-    *intended* the flush asks gated pods too (DEV-53).
+    Who was gated keeps its Timestamp (QUEUE-12). PreEnqueue decides again; while its backoff still runs a pod
+    goes there instead of to the active part. In *intended* the flush asks gated pods too (ACT-25, DEV-53).
     """
     queue: list[Entry] = []
     woken: list[str] = []
@@ -167,7 +168,7 @@ def admit(world: World, pods: tuple[str, ...]) -> World:
 
 
 def ready(world: World) -> Entry | None:
-    """The active pod that is next: highest priority, then earliest Timestamp (QUEUE-18, INV-38)."""
+    """The active pod that is next: highest priority, then earliest Timestamp (QUEUE-18, CHO-03, INV-38)."""
     return strongest(world, [e for e in world.queue if e.place == "active"])
 
 
@@ -177,9 +178,10 @@ def strongest(world: World, entries: Iterable[Entry]) -> Entry | None:
 
 
 def pop(rules: Rules, world: World) -> World:
-    """Start a cycle for the strongest ready entity, a group with its siblings (QUEUE-18 to QUEUE-19d).
+    """Start a cycle for the strongest ready entity, a group with its siblings (QUEUE-18 to QUEUE-19e, CYCLE-01).
 
-    Siblings come along from the active part and, if PreEnqueue lets them, from the pool; in *intended* those
+    A pod with a group is always tried as its group, also alone (CYCLE-02). Siblings come along from the active
+    part and, if PreEnqueue lets them, from the pool, without those that are held back (QUEUE-10); in *intended* those
     in backoff stay until the group's backoff is over, unless a new member is tried (DEV-12).
     """
     first = rules.ready(world)
@@ -273,7 +275,7 @@ def cooling(world: World) -> tuple[str, ...]:
 
 
 def expire(rules: Rules, world: World, entity: str) -> World:
-    """The entity's backoff is over: a group's members return together (QUEUE-24; intended: DEV-12)."""
+    """The entity's backoff is over: a group's members return together (QUEUE-24, ACT-24; intended: DEV-12)."""
 
     def over(entry: Entry) -> Entry:
         if not entry.cooling or (group_of(world, entry) or entry.pod) != entity:

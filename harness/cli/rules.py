@@ -93,7 +93,10 @@ def _lines(found: Sequence[Standing]) -> Iterator[str]:
         )
         yield f"  {rule.id:<12} {marks}  {textwrap.shorten(rule.text, 80, placeholder='…')}"
     yield ""
-    yield f"{len(found)} rules; I: implemented, P: proved, T: tested, R: with a reason why not; gangproof rules ID shows one in full"
+    yield (
+        f"{len(found)} rules; I: implemented, P: proved, T: tested, R: with a reason why not; "
+        "gangproof rules ID shows one in full"
+    )
 
 
 def _in_full(standing: Standing) -> Iterator[str]:

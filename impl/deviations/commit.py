@@ -36,7 +36,8 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
 def commit_member(rules: Rules, world: World, pod: Pod, node: str) -> World:
     """One member is assumed in the live cache and asks Permit again; others are not touched (BIND-01, BIND-02).
 
-    One that has to wait is nominated to its node in the API (BIND-03).
+    One that has to wait holds its room, under a condition that is true (BIND-09, OBS-02, OBS-03), and is nominated
+    to its node in the API (BIND-03).
     """
     world = assume(rules, world, pod, node)
     if pod.key not in world.assumed:
@@ -78,7 +79,7 @@ def in_simulation(old: PermitStep) -> PermitStep:
 
 
 def release(world: World, assumed: tuple[str, ...]) -> World:
-    """Members that wait at Permit go on to be bound (BIND-04)."""
+    """Members that wait at Permit go on to be bound (BIND-04, ACT-18)."""
     for pod in assumed:
         binding = world.bindings.get(pod)
         if binding is not None and binding.call == "permit":

@@ -15,7 +15,7 @@ SnapshotStep = Callable[[Rules, Snapshot, Pod, str], Snapshot]
 
 
 def indexes_stay(old: SnapshotStep) -> SnapshotStep:
-    """Assuming a member, or undoing it, leaves the indexes as they were when the snapshot was taken (CYCLE-33)."""
+    """Assuming a member, or undoing it, leaves the indexes as they were in the snapshot taken (CYCLE-33, OBS-12)."""
 
     def step(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
         return evolve(

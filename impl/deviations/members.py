@@ -32,7 +32,7 @@ def overlapping(old: MembersStep) -> MembersStep:
 
 
 def dying_stay(old: MembersStep) -> MembersStep:
-    """A terminating member keeps its set; an assumed one goes back to Unsched (BIND-10, QUEUE-06b)."""
+    """A terminating member keeps its set; an assumed one goes back to Unsched (BIND-10, QUEUE-06b, OBS-08)."""
 
     def members(sets: Members, event: MemberEvent, pod: str) -> Members:
         if event == "terminating" and pod not in sets.assigned:

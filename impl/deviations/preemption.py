@@ -34,7 +34,7 @@ def _own_priority(pod: Pod) -> int:
 
 
 def single_for_plain_pods(old: VictimsStep) -> VictimsStep:
-    """A plain pod takes single pods by their own priority and knows nothing of groups (PREEMPT-06)."""
+    """A plain pod takes single pods by their own priority and knows nothing of groups (PREEMPT-06, OBS-06)."""
 
     def victims(world: World, nodes: Table[NodeInfo], preemptor: Pod) -> list[Unit]:
         if preemptor.group is not None:
@@ -138,7 +138,10 @@ def before_the_verdict(old: EvictStep) -> EvictStep:
 
 
 def from_the_failed_attempt(old: NominateStep) -> NominateStep:
-    """With group preemption the nominations are the places of the attempt that failed (CYCLE-45, PREEMPT-41)."""
+    """With group preemption the nominations are the places of the attempt that failed (CYCLE-45, PREEMPT-41).
+
+    So the room that victims leave is reserved for nobody (OBS-05).
+    """
 
     def nominate(world: World, cycle: Cycle) -> World:
         grouped = cycle.group is not None and world.settings.gates.workload_aware_preemption
@@ -163,7 +166,7 @@ def by_pod_priority(old: PlaceStep) -> PlaceStep:
 
 
 def kept_without_opinion(old: NominateStep) -> NominateStep:
-    """A member that fails keeps its nomination unless preemption was found useless for it (CYCLE-48)."""
+    """A member that fails keeps its nomination unless preemption was found useless for it (CYCLE-48, OBS-07)."""
 
     def nominate(world: World, cycle: Cycle) -> World:
         after = old(world, cycle)

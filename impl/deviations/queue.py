@@ -36,7 +36,7 @@ def _waiting(world: World) -> Batches:
 def by_first_admission(old: OrderStep) -> OrderStep:
     """Members go by priority and first admission; those that one event let in are in any order (QUEUE-13, 19d).
 
-    Whatever order came out stays for good, as the times do in the real queue.
+    Whatever order came out stays for good, as the times do in the real queue (CHO-01, CHO-02).
     """
 
     def order(world: World) -> tuple[World, ...]:
@@ -76,7 +76,7 @@ def _ordered(world: World, batches: Batches) -> World:
 
 
 def early(old: ReadyStep) -> ReadyStep:
-    """When nothing is active the head of the backoff queue is served before its time (QUEUE-19)."""
+    """When nothing is active the head of the backoff queue is served before its time (QUEUE-19, QUEUE-23)."""
 
     def ready(world: World) -> Entry | None:
         first = old(world)

@@ -48,6 +48,7 @@ Changed = Pod | PodDisruptionBudget | PodGroup | Workload
 def refused_changes(old: Changed, new: Changed) -> tuple[str, ...]:
     """Why an update from old to new is refused, () if it is not: ADM-02, ADM-03, API-47 and, for pods, core.
 
+    So what a gate dropped when an object was created cannot be set later (API-57).
     TypeError if the two are not of one kind. Of a pod's other fields: scheduling gates can only be removed,
     tolerations only added, and the node selector only be narrowed while the pod is gated.
     """

@@ -17,7 +17,7 @@ from gangproof.impl.world import Cycle, World
 def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Each node that a pod without a place may ask for, with the victims that have to go (CYCLE-17, CYCLE-18).
 
-    A grouped pod asks for itself only while WorkloadAwarePreemption is off and its group has no scheduling
+    A grouped pod asks for itself only while WorkloadAwarePreemption is off (API-06) and its group has no scheduling
     constraints (PREEMPT-01 to PREEMPT-05, PLACE-31); nobody asks while a round of its own runs.
     """
     group = group_object(world, cycle)
@@ -35,7 +35,7 @@ def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[str, 
 
 
 def ask_as_group(rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]:
-    """The cycle of a group that falls short, after each outcome of the group step (CYCLE-40)."""
+    """The cycle of a group that falls short, after each outcome of the group step (API-06, CYCLE-40)."""
     group = group_object(world, cycle)
     if group is None or not world.settings.gates.workload_aware_preemption:
         return (cycle,)

@@ -14,7 +14,7 @@ Call = tuple[str, str]
 
 
 def open_calls(running: Round) -> tuple[Call, ...]:
-    """The calls of a round that may end now: for each asker all but the last at once, then the last."""
+    """The calls of a round that may end now: for each asker all but the last at once, then the last (CHO-12)."""
     asked: dict[str, list[Call]] = {}
     for call in running.calls:
         asked.setdefault(call[1], []).append(call)
@@ -44,7 +44,10 @@ def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> W
 
 
 def preempt(rules: Rules, world: World, pod: str) -> World:
-    """What an eviction does to a pod that exists: the place goes, or the pod is deleted (PREEMPT-30)."""
+    """What an eviction does to a pod that exists: the place goes, or the pod is deleted (PREEMPT-30).
+
+    Nothing is written to its group, and no other pod is touched (COND-04, PREEMPT-36).
+    """
     binding = world.bindings.get(pod)
     if binding is not None and binding.call != "bind" and pod in world.assumed:
         ghost = evolve(world.ghost, sent_back=added(world.ghost.sent_back, pod))

@@ -32,7 +32,10 @@ class GroupPreemption:
 
 
 def refuse(world: World, cycle: Cycle, group: PodGroup) -> str:
-    """Why the step is refused before any candidate is looked at, "" if it is not (PREEMPT-11 to PREEMPT-13)."""
+    """Why the step is refused before any candidate is looked at, "" if it is not (PREEMPT-11 to PREEMPT-13).
+
+    A group with a topology key never evicts (PLACE-32, PLACE-33).
+    """
     if group.topology_keys:
         return TOPOLOGY
     if any(pod.preemption_policy == "Never" for pod in cycle.members):
@@ -43,7 +46,10 @@ def refuse(world: World, cycle: Cycle, group: PodGroup) -> str:
 
 
 def preempt_group(rules: Rules, world: World, cycle: Cycle, group: PodGroup) -> tuple[GroupPreemption, ...]:
-    """Every outcome of the group step for the running cycle (PREEMPT-20 to PREEMPT-28)."""
+    """Every outcome of the group step for the running cycle (PREEMPT-20 to PREEMPT-28).
+
+    Victims may be anywhere in the cluster (PREEMPT-15).
+    """
     snapshot = cycle.taken
     refused = refuse(world, cycle, group)
     if refused or snapshot is None:

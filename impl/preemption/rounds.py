@@ -62,7 +62,7 @@ def begin(world: World, preemptor: str, asker: str) -> World:
 
 
 def end_rounds(rules: Rules, world: World) -> World:
-    """Rounds whose calls have ended and whose victims are gone are over, and wake their preemptor (LIVE-06)."""
+    """Rounds whose calls have ended and whose victims are gone are over, and wake their preemptor (LIVE-06, ACT-23)."""
     for entity, running in world.rounds.items():
         if not running.calls and not any(_is_going(world, *victim) for victim in running.victims):
             world = rules.resume(rules, evolve(world, rounds=world.rounds.drop(entity)), running)

@@ -84,7 +84,7 @@ def test_every_deviation_is_shown() -> None:
 
 
 def test_dev_02_a_sibling_assumed_before_keeps_nobody_away() -> None:
-    """DEV-02, CYCLE-33: a keeps pods like b away, and b is tried after it on the only node."""
+    """DEV-02, CYCLE-33, OBS-12: a keeps pods like b away, and b is tried after it on the only node."""
     apart = required(term(HOSTNAME, app="b"))
     a = evolve(pod("a", "g"), pod_anti_affinity=apart)
     b = evolve(pod("b", "g"), labels=a.labels.put("app", "b"))

@@ -9,6 +9,7 @@ from attrs import evolve
 from racks import places, there, verdicts
 from runs import AWARE, NO_GANGS, PLAIN, actions, cycle, members, queued, running, step, steps
 
+from gangproof.impl.actions import permit_timeouts
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.commit import own_result
 from gangproof.impl.cycle import DIFFERENT_NAMES, UNSCHEDULABLE
@@ -300,6 +301,15 @@ def test_a_later_member_releases_those_who_wait() -> None:
     completed = cycle(create(WAITING, short_of_one(), pod("p4", "g")), WAITING)
     assert {binding.call for binding in completed.bindings.values()} == {"bind"}
     assert len(completed.bindings) == 3
+
+
+def test_nobody_waits_longer_than_five_minutes() -> None:
+    """ACT-19, LIVE-05: each waiting member is rejected alone."""
+    world = short_of_one()
+    ends = [(str(action), after) for action, after in permit_timeouts(world, WAITING)]
+    assert [name for name, _ in ends] == ["permit-timeout default/p1", "permit-timeout default/p2"]
+    assert list(ends[0][1].bindings) == ["default/p2"]
+    assert ends[0][1].members["default/g"] == Members(unsched=("default/p1",), assumed=("default/p2",))
 
 
 def test_who_is_rejected_at_permit_is_rejected_alone() -> None:

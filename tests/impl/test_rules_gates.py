@@ -126,7 +126,6 @@ def test_there_is_no_such_field(name: str) -> None:
 
 STATUS_AND_METADATA = {
     "namespace", "name", "uid", "labels", "finalizers", "terminating", "condition", "resource_claim_statuses",
-    "generation",
 }  # fmt: skip
 
 

@@ -288,3 +288,14 @@ def test_a_deleted_pod_leaves_everything() -> None:
     assert (after.queue, dict(after.nominations), dict(after.members)) == ((), {}, {})
     popped = step(world, "pop")
     assert members(delete(INTENDED, popped, "pod", "default/p")) == ["p"]
+
+
+def test_a_nomination_that_ends_wakes_the_weaker() -> None:
+    """QUEUE-30: whoever waits for room hears that a nominated pod is deleted; the stronger ones do not."""
+    nominated = evolve(pod("q", priority=1, gates=["wait"]), nominated_node_name="n")
+    world = there(node("n", 1), pod("b", node="n"), nominated, pod("weak"), pod("strong", priority=2))
+    world = in_place(
+        in_place(world, "weak", "pool", "NodeResourcesFit"), "strong", "pool", "NodeResourcesFit"
+    )
+    after = delete(INTENDED, world, "pod", "default/q")
+    assert queued(after) == {"weak": "active", "strong": "pool"}
