@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
+from attrs import evolve
+
+from gangproof.impl.actions import Action
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits
+from gangproof.properties.explore import Limits, explore_graph
+from gangproof.properties.graph import components, final
 from gangproof.properties.lasso import Promise, lassos
 from gangproof.properties.machine import Machine, settle
 from gangproof.properties.named import gang, node, pod, world
 from gangproof.properties.system import Path, Questions
+from gangproof.properties.theorems.pair import NAMES, Pair
 from gangproof.properties.theorems.theorem import Answer, Case, Refutation, Theorem, first
 
 
@@ -93,6 +98,43 @@ def exactly_one() -> Answer:
     return first(filter(_room_for_either, two_gangs()), refutes)
 
 
+def shared_cases() -> Iterator[Case]:
+    """Two gangs of one or two, all needed, of different schedulers, and up to two nodes of 1 or 2 CPUs."""
+    for nodes in (c for number in (1, 2) for c in combinations_with_replacement((1, 2), number)):
+        for one, two in product((1, 2), repeat=2):
+            members = [pod(f"p{i}", "g1") for i in range(1, one + 1)]
+            others = [evolve(pod(f"q{i}", "g2"), scheduler_name=NAMES[1]) for i in range(1, two + 1)]
+            hosts = (node(f"n{i}", cpu) for i, cpu in enumerate(nodes, 1))
+            yield Case((*hosts, gang("g1", one), gang("g2", two), *members, *others))
+
+
+def deadlock() -> Answer:
+    """THM-09: a run of two schedulers into a part of the graph that it cannot leave, in which two gangs hold a
+    part of what they need; the run is told as the first scheduler sees it."""
+
+    def refutes(case: Case) -> Refutation | None:
+        _, graph = explore_graph(Pair(case.objects))
+        edges = [(source, target) for source, _, target in graph.edges]
+        found = components(len(graph.states), edges)
+        last = final(found, edges)
+        came = {
+            target: (source, action) for source, action, target in reversed(graph.edges) if source < target
+        }
+        for place, state in enumerate(graph.states):
+            if found[place] not in last or not both_held(state.one) or not both_held(state.other):
+                continue
+            steps: list[tuple[Action, World]] = []
+            while place in came:
+                source, action = came[place]
+                steps.append((action, graph.states[place].one))
+                place = source
+            run = Path(graph.states[place].one, tuple(reversed(steps)))
+            return run, "each gang runs in part, and holds the room that the other one lacks"
+        return None
+
+    return first(shared_cases(), refutes)
+
+
 THEOREMS = (
     Theorem(
         "THM-07",
@@ -110,5 +152,14 @@ THEOREMS = (
         "the same worlds as far as each gang has room, all set up before the scheduler acts, every tie",
         "shown",
         exactly_one,
+    ),
+    Theorem(
+        "THM-09",
+        "gangs of two schedulers do not hold room from each other for ever",
+        "The same as THM-07 for two schedulers, each with a gang of its own. (Each sees what the other bound, not "
+        "what it promised; the kubelet refuses a pod without room, and a controller makes it once more.)",
+        "two gangs of one or two, all needed, on up to two nodes of 1 or 2 CPUs, every order of what both do",
+        "refuted",
+        deadlock,
     ),
 )

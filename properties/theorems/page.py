@@ -60,7 +60,7 @@ def _told(theorem: Theorem, answer: Answer) -> Iterator[str]:
     yield theorem.statement
     yield ""
     yield f"- scope: {theorem.scope}"
-    yield f"- answer, in {theorem.profile}: {outcome(answer)}, {answer.cases:,} worlds"
+    yield f"- answer, in {theorem.profile}: {outcome(answer)}; worlds looked at: {answer.cases:,}"
     if answer.case is not None:
         yield f"- smallest: {answer.case.size}"
         yield f"- there: {answer.why}"
@@ -73,9 +73,13 @@ def _told(theorem: Theorem, answer: Answer) -> Iterator[str]:
 
 
 def _scenario(theorem: Theorem, answer: Answer) -> str | None:
-    """The refuting run as a scenario, in full if users did something in the middle of it; None if it has
-    something that scenarios are not written with."""
-    if answer.path is None:
+    """The refuting run as a scenario, in full if users did something in the middle of it.
+
+    None if it has something that scenarios are not written with, or another scheduler's pods.
+    """
+    if answer.path is None or answer.case is None:
+        return None
+    if any(pod.scheduler_name not in answer.case.settings.profiles for pod in answer.case.pods):
         return None
     path, name = answer.path, f"limit-{theorem.id.lower()}"
     plain, _, full = scenarios_of(path, path.initial.settings, name, theorem.name)
@@ -97,8 +101,9 @@ def _in_words(case: Case) -> Iterator[str]:
         labels = ", ".join(f"label {key}={value}" for key, value in pod.labels.items())
         near = "wants to be near app=x" if pod.pod_affinity.required else ""
         apart = "keeps away from app=x" if pod.pod_anti_affinity.required else ""
-        about = "; ".join(filter(None, (labels, near, apart))) or "plain"
-        yield f"- member `{pod.name}` of {pod.requests['cpu'] // 1000} CPU: {about}"
+        whose = "" if pod.scheduler_name in case.settings.profiles else f"scheduled by {pod.scheduler_name}"
+        about = "".join(f"; {said}" for said in (labels, near, apart, whose) if said)
+        yield f"- pod `{pod.name}` of `{pod.scheduling_group}` with {pod.requests['cpu'] // 1000} CPU{about}"
 
 
 def trace_of(theorem: Theorem, answer: Answer) -> Trace:

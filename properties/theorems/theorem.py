@@ -30,7 +30,7 @@ class Size:
     asked: int
 
     def __str__(self) -> str:
-        return f"{self.objects} objects, nodes of {self.room} CPUs together, pods that ask for {self.asked}"
+        return f"objects {self.objects}, CPUs of nodes {self.room}, CPUs of pods {self.asked}"
 
 
 @frozen

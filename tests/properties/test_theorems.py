@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,18 +11,22 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangproof.impl.actions import cycle_steps
+from gangproof.impl.actions import Action, cycle_steps
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import PodGroup
 from gangproof.impl.profiles import INTENDED
+from gangproof.impl.rules import Rules
 from gangproof.impl.world import Cycle, World
 from gangproof.load import load_scenarios
 from gangproof.properties.exact import place
-from gangproof.properties.explore import Limits
-from gangproof.properties.named import NAMED, gang, node, pod
+from gangproof.properties.explore import Limits, explore
+from gangproof.properties.judges import questions
+from gangproof.properties.machine import Machine
+from gangproof.properties.named import NAMED, gang, node, pod, world
 from gangproof.properties.quiescence import joint, room
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.run import follow
+from gangproof.properties.shipped import to_blame
 from gangproof.properties.system import Path as Run
 from gangproof.properties.system import Questions
 from gangproof.properties.theorems import THEOREMS, Answer, Case, Size, Theorem
@@ -37,6 +40,7 @@ SMALLEST = {
     "THM-03": Size(5, 2, 4),
     "THM-05": Size(4, 2, 2),
     "THM-06": Size(4, 2, 2),
+    "THM-09": Size(7, 2, 4),
     "THM-10": Size(3, 1, 1),
     "THM-15": Size(5, 2, 3),
 }
@@ -130,23 +134,40 @@ def test_gangs_that_hold_each_other_up_are_seen() -> None:
 
 def test_the_first_by_size_is_found() -> None:
     big, small = (Case((node("n1", cpu), pod("p1"))) for cpu in (3, 1))
-    refuted: Callable[[Case], tuple[Run[World, object], str]] = lambda case: (Run(case.world()), "so")  # noqa: E731
-    assert first([big, small], refuted).case is small  # pyright: ignore[reportArgumentType]
+    assert first([big, small], lambda case: (Run(case.world()), "so")).case is small
     assert first([big, small], lambda case: None) == Answer(2)
 
 
 def test_of_gangs_of_two_the_smallest_that_is_missed_needs_two_nodes() -> None:
     """THM-03: the named world `mixed`; there are more ways out of it than one (CHO-05)."""
 
-    def refutes(case: Case) -> tuple[Run[World, object], str] | None:
+    def refutes(case: Case) -> tuple[Run[World, Action], str] | None:
         ways = [wrong for path in decisions(case.world()) if (wrong := missed(case, verdict(path)))]
         return (Run(case.world()), ways[0]) if ways else None
 
-    found = first((case for case in mixed_cases() if len(case.pods) == 2), refutes)  # pyright: ignore
+    found = first((case for case in mixed_cases() if len(case.pods) == 2), refutes)
     assert found.case is not None
     assert found.case.size == Size(5, 3, 3)
     arrivals = NAMED["mixed"].world.environment.arrivals
     assert {obj.key for obj in found.case.objects} == {obj.key for obj in arrivals}
+
+
+def test_dev_02_alone_breaks_inv_06_where_thm_05_falls() -> None:
+    theorem = next(
+        theorem for theorem in THEOREMS if theorem.id == "THM-05" and theorem.expected == "refuted"
+    )
+    case = answer(theorem).case
+    assert case is not None
+    hosts = [obj for obj in case.objects if obj not in case.pods]
+    keeping_away_first = sorted(case.pods, key=lambda p: not p.pod_anti_affinity.required)
+
+    def breaks(rules: Rules) -> bool:
+        start = world(*hosts, *keeping_away_first)
+        found = explore(Machine(rules, [start]), questions())
+        return "INV-06" in found.counterexamples
+
+    assert to_blame("INV-06", breaks) == ("DEV-02",)
+    assert not breaks(INTENDED)
 
 
 # Beyond the scopes: one way of each cycle, against the exact search.
