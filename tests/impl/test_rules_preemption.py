@@ -13,7 +13,7 @@ from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.objects import Bound, LabelSelector, Pod, PodDisruptionBudget, Requirement
 from gangproof.impl.placement import NO_DOMAIN, NO_GROUP, most_allocated, winners
 from gangproof.impl.preemption.budgets import allowed
-from gangproof.impl.preemption.group import trial
+from gangproof.impl.preemption.group import TOPOLOGY, trial
 from gangproof.impl.preemption.rounds import preempting
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules, profile
@@ -48,12 +48,13 @@ def test_without_a_domain_nobody_is_tried() -> None:
 def test_a_member_that_is_leaving_pins_the_domain() -> None:
     """PLACE-08: in either profile, until it is gone."""
     leaving = evolve(pod("b", "g", node="n1"), termination_grace_period_seconds=9)
-    objects = [*racks(("r1", 2), ("r2", 2)), kept_to(gang("g", 1)), leaving, pod("p", "g")]
+    fuller = pod("other", node="n2", cpu=2)
+    objects = [*racks(("r1", 4), ("r2", 4)), fuller, kept_to(gang("g", 1)), leaving, pod("p", "g")]
     for rules in (INTENDED, V1_36_3_PROMPT):
         world = delete(rules, there(*objects, rules=rules), "pod", "default/b")
         assert {places(c)["p"] for c in verdicts(world, rules)} == {"n1"}
         gone = delete(rules, world, "pod", "default/b")
-        assert {places(c)["p"] for c in verdicts(gone, rules)} == {"n1", "n2"}
+        assert {places(c)["p"] for c in verdicts(gone, rules)} == {"n2"}
 
 
 def test_every_domain_is_tried() -> None:
@@ -161,6 +162,7 @@ def test_which_preemption_there_is(
     assert any(result.victims for result in ended.results) is by_member
     assert (ended.code == "Waiting") is (by_member or by_group)
     assert bool(cycle(world).rounds) is (by_member or by_group)
+    assert (TOPOLOGY in ended.message) is (options == BOTH and bool(keys))
 
 
 def test_success_never_evicts() -> None:
