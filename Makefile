@@ -37,7 +37,7 @@ test: install ## every test that fits into ten minutes
 	$(BIN)/pytest -n $(JOBS)
 
 campaign: install ## the longer searches
-	$(BIN)/pytest -n $(JOBS) -m campaign
+	$(BIN)/pytest -n $(JOBS) -m campaign -rP
 
 bench: install ## measure the numbers of the README and write them there
 	$(BIN)/python -m benchmarks --write README.md
