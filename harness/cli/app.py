@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gangproof.cli.check import check
+from gangproof.cli.conform import app as conform
 from gangproof.cli.draw import draw
 from gangproof.cli.explain import explain
 from gangproof.cli.faults import faults
@@ -51,3 +52,4 @@ def options(
 
 for function in (check, explain, prove, fuzz, faults, draw, rules):
     app.command(context_settings=CONTEXT)(function)
+app.add_typer(conform, name="conform", context_settings=CONTEXT)
