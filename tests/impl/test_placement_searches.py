@@ -61,7 +61,8 @@ def test_place_31_to_33_a_group_with_a_key_never_evicts(keys: tuple[str, ...], a
     (cycle,) = verdicts(there(*racks(("a", 1)), PLAIN, group, strong, options=Settings(gates=gates)))
     assert bool(cycle.victims) == (aware and not keys)
     if aware and keys:
-        assert cycle.message.endswith("workload aware preemption is not supported for pod groups with scheduling constraints")
+        refused = "workload aware preemption is not supported for pod groups with scheduling constraints"
+        assert cycle.message.endswith(refused)
 
 
 def coming(nodes: list[Object], *objects: Object, **environment: object) -> World:
