@@ -100,10 +100,20 @@ def by_priority_and_start(unit: Unit) -> tuple[float, ...]:
 def orders(units: Iterable[Unit], rank: Rank) -> Iterator[tuple[Unit, ...]]:
     """The units by rank, most important first, in every order of those that rank the same (CHO-08).
 
-    Of more than MOST_ORDERS orders the first ones are given.
+    Of more than MOST_ORDERS orders some are given.
     """
     ordered = sorted(units, key=lambda unit: (rank(unit), unit.pods))
-    ties = (islice(permutations(same), MOST_ORDERS) for _, same in groupby(ordered, key=rank))
+    ties = (islice(_arrangements(tuple(same)), MOST_ORDERS) for _, same in groupby(ordered, key=rank))
     ways = product(*ties)
     for way in islice(ways, MOST_ORDERS):
         yield tuple(unit for tie in way for unit in tie)
+
+
+def _arrangements(same: tuple[Unit, ...]) -> Iterator[tuple[Unit, ...]]:
+    """All orders of few units; of many, those that give every place to every unit, in turn and in reverse."""
+    if next(islice(permutations(same), MOST_ORDERS, None), None) is None:
+        yield from permutations(same)
+        return
+    for way in (same, same[::-1]):
+        for start in range(len(way)):
+            yield way[start:] + way[:start]
