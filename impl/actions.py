@@ -222,6 +222,10 @@ def _ended(rules: Rules, world: World, pod: str, ok: bool) -> World:
 def _outside(world: World, rules: Rules) -> Iterator[Step]:
     """What users may still do: create the next object, delete a pod or a group (ACT-01 to ACT-03)."""
     environment = world.environment
+    if environment.kubelet:
+        for key, pod in world.pods.items():
+            if pod.terminating and pod.node_name is not None and not pod.finalizers:
+                yield Action("end", (f"pod/{key}",)), delete(rules, world, "pod", key)
     arrivals = environment.arrivals
     for index, obj in enumerate(arrivals if environment.any_order else arrivals[:1]):
         left = evolve(environment, arrivals=(*arrivals[:index], *arrivals[index + 1 :]))

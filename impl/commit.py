@@ -184,7 +184,8 @@ def retries(world: World, pod: Pod) -> bool:
     """Whether a failed bind is tried again on the same node: a gang member that still fits there (DEV-52)."""
     group = world.groups.get(pod.group) if pod.group else None
     node = world.assumed.get(pod.key)
-    if group is None or not group.gang or node is None or not bindable(world, pod.key):
+    gangs = world.settings.gates.gang_scheduling
+    if group is None or not (group.gang and gangs) or node is None or not bindable(world, pod.key):
         return False
     info = without_pod(world.cache[node], pod.key)
     others = seen(world.cache.put(node, info))

@@ -316,4 +316,5 @@ def kept_and_minimum(world: World, cycle: Cycle) -> tuple[int, int, int]:
     group = group_object(world, cycle)
     before = count(cycle.taken.members, "placed")
     kept = sum(result.kept for result in cycle.results)
-    return before, kept, (group.min_count or 0) if group else 0
+    gangs = world.settings.gates.gang_scheduling
+    return before, kept, (group.min_count or 0) if group is not None and gangs else 0

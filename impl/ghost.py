@@ -38,7 +38,8 @@ def _decision(before: World, after: World) -> str | None:
     if then.stage != "submitting" or cycle.stage != "reporting" or cycle.group is None:
         return None
     group = after.groups.get(cycle.group)
-    return group.key if group is not None and group.gang else None
+    gang = group is not None and group.gang and after.settings.gates.gang_scheduling
+    return cycle.group if gang else None
 
 
 def _decide(after: World, ghost: Ghost, group: str) -> Ghost:

@@ -285,13 +285,15 @@ class Environment:
 
     `arrivals` come one at a time, in the given order or, if `any_order`, in any. `failures` is how many binds
     may still fail of their own accord, `deletions` how many pods a user may still delete. `held` calls stay
-    open, the next of each `failing` call fails; a call is written `bind/namespace/pod`.
+    open, the next of each `failing` call fails; a call is written `bind/namespace/pod`. With a `kubelet` a bound
+    pod that is told to go does go, unless a finalizer holds it (ACT-05).
     """
 
     arrivals: tuple[Object, ...] = ()
     any_order: bool = False
     failures: int = 0
     deletions: int = 0
+    kubelet: bool = False
     held: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
 

@@ -79,6 +79,7 @@ def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, o
         any_order=openness.any_order,
         failures=openness.failures,
         deletions=openness.deletions,
+        kubelet=True,
     )
     return evolve(world, environment=environment)
 

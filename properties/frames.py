@@ -163,6 +163,8 @@ def tell(action: Action) -> Telling:
             return Telling("scheduler", f"writes the condition of {what}", ("CYCLE-50",))
         case "bind":
             return Telling("API server", f"{what} is bound", ("BIND-06",))
+        case "end":
+            return Telling("kubelet", f"{what} has ended", ("ACT-05",))
         case "permit-timeout":
             return Telling("clock", f"the wait of {what} at Permit is over", ("BIND-07", "GANG-09"))
         case "bind-fails":

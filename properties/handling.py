@@ -70,7 +70,8 @@ def promise_kept(before: World, action: Action, after: World) -> Violation | Non
             if any(key == victim for running in then.rounds.values() for victim, _ in running.victims):
                 continue
             group = now.groups.get(pod.group or "")
-            if group is not None and group.gang and _fits(now, pod, node):
+            gangs = now.settings.gates.gang_scheduling
+            if group is not None and group.gang and gangs and _fits(now, pod, node):
                 return Violation("INV-03", f"{key} loses its place on {node}, where it still fits", (key,))
     return None
 

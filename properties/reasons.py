@@ -26,9 +26,26 @@ def why_pending(world: World, pod: Pod, rules: Rules) -> str:
         return "is being deleted"
     if entry is None:
         return "is on its way" if pod.key in world.assumed else "is not this scheduler's to place"
+    going = _victims_to_come(world, pod)
+    if going:
+        return f"waits until what it evicts has ended: {', '.join(going)}"
     if entry.place == "gated":
-        return "; ".join(_gating(world, pod, plugin) for plugin in rules.gate(rules, world, pod))
+        gates = rules.gate(rules, world, pod)
+        return (
+            "; ".join(_gating(world, pod, plugin) for plugin in gates)
+            or "is held back, and no event lets it in"
+        )
     return _after_a_cycle(world, pod, rules)
+
+
+def _victims_to_come(world: World, pod: Pod) -> list[str]:
+    """The victims of the pod's round, or of its group's, that are still there (SEMANTICS 0.5, round)."""
+    running = world.rounds.get(pod.group or f"={pod.key}")
+    return (
+        [short(victim) for victim, _ in running.victims if victim in world.pods]
+        if running is not None
+        else []
+    )
 
 
 def _gating(world: World, pod: Pod, plugin: str) -> str:

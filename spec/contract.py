@@ -251,8 +251,14 @@ class Contract:
 
 
 def load(path: Path) -> Contract:
-    """The contract that a Python file calls `contract`; ValueError if it calls nothing so."""
-    found = runpy.run_path(str(path)).get("contract")
+    """The contract that a Python file calls `contract`; ValueError if it calls nothing so, or does not run."""
+    try:
+        found = runpy.run_path(str(path)).get("contract")
+    except (Exception, SystemExit) as error:  # whatever somebody's own file may end in
+        ended = f"{type(error).__name__}: {error}"
+        raise ValueError(
+            f"{path}: found a file that ends in {ended}; expected one that defines 'contract'"
+        ) from error
     if not isinstance(found, Contract):
         raise ValueError(f"{path}: expected a Contract named 'contract', found {type(found).__name__}")
     return found

@@ -70,7 +70,7 @@ def check(
         typer.Option("--draw", metavar="DIR", help="Save a picture and a page of each counterexample there."),
     ] = None,
     profile: Annotated[
-        str, typer.Option(help="Whose behaviour: intended, or v1.36.3 (not supported yet).")
+        str, typer.Option(help="Whose behaviour: intended, or v1.36.3.")
     ] = "intended",
     feature_gates: Annotated[
         str,

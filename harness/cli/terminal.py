@@ -95,6 +95,9 @@ def command(function: Callable[P, int]) -> Callable[P, None]:
             code = USAGE
         except KeyboardInterrupt:
             code = _interrupted()
+        except OSError as error:
+            tell(f"error: found {error.strerror or error} while reading or writing, expected none")
+            code = USAGE
         except Exception as error:  # the one place where a mistake of our own becomes an exit code
             code = _failed(error, getattr(kwargs.get("context"), "obj", None))
         raise typer.Exit(code)

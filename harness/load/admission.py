@@ -86,7 +86,7 @@ def _check_references(
 ) -> None:
     if pod.group is not None and ("PodGroup", pod.group) not in known:
         path = ("spec", "schedulingGroup", "podGroupName")
-        hint = "Kubernetes accepts it, and the pod waits until there is one"
+        hint = "Kubernetes accepts it; with GangScheduling on the pod waits until there is one"
         report.warning(entry.item, path, f"no PodGroup {pod.group}", "one that is there", hint, "API-48")
     if pod.node_name is not None and ("Node", pod.node_name) not in known and not pod.terminal:
         tell = report.warning if entry.stored else report.error

@@ -25,6 +25,8 @@ def _error(name: str, found: str, expected: str) -> InputError:
 def read(path: str | Path) -> tuple[str, str]:
     """A name for the input and its text; `-` is standard input. InputError if it cannot be read."""
     if str(path) == "-":
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] (so it is when it was closed)
+            raise _error("<stdin>", "a closed standard input", "manifests, scenarios or a trace")
         data = sys.stdin.buffer.read(LARGEST_JSON + 1)
         name = "<stdin>"
     else:

@@ -153,7 +153,7 @@ READ = {
     Round: "askers victims calls unbegun",
     Binding: "node call",
     Ghost: "started counted lost owed placed beyond evicted sent_back",
-    Environment: "arrivals any_order failures deletions held failing",
+    Environment: "arrivals any_order failures deletions kubelet held failing",
 }
 
 
