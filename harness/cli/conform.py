@@ -50,12 +50,12 @@ def recorded(
     Example: gangproof conform recorded runs.jsonl --draw out/
     """
     from gangproof.load.recorded import load_recorded
-    from gangproof.properties.conformance.follow import follow
+    from gangproof.properties.conformance.follow import Followed, follow
     from gangproof.properties.conformance.report import ConformanceReport, traces_of
 
     recordings = load_recorded(file)
     with progress("gangproof conform recorded") as watch:
-        runs = []
+        runs: list[Followed] = []
         for number, recording in enumerate(recordings, 1):
             watch(f"{number} of {len(recordings)}")
             runs.append(follow(recording))

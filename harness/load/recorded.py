@@ -53,7 +53,6 @@ REFERENCES: Mapping[str, Kind] = {
     "Node": "node",
     "Workload": "workload",
 }
-MISSING_GATES = ("DRAWorkloadResourceClaims", "WorkloadWithJob")
 MISSING_OPTIONS: Mapping[str, str] = {
     "eager": "cycles side by side",
     "watchDelay": "late views",
@@ -85,7 +84,7 @@ def load_recorded_text(text: str, name: str = "<text>") -> tuple[Recording, ...]
 def _run(document: Document, report: Report) -> _Run | None:
     """The run in the document, None if it has not the shape of one."""
     data = document.data
-    scenario = fields_of(data.get("scenario")) if is_mapping(data) else {}
+    scenario = fields_of(data.get("scenario") if is_mapping(data) else None)
     item = Item(document, (), f"run {scenario.get('name') or document.number + 1}", data)
     before = report.error_count
 
@@ -133,10 +132,8 @@ class _Run:
         for option, feature in MISSING_OPTIONS.items():
             if self.scenario.get(option):
                 self.need(feature)
-        for gate, on in fields_of(self.scenario.get("gates")).items():
-            if on and gate in MISSING_GATES:
-                self.need(gate)
-            elif gate not in NAMES:
+        for gate in fields_of(self.scenario.get("gates")):
+            if gate not in NAMES:
                 self.need(f"gate {gate}")
         if self.scenario.get("trace") and self.gates.workload_aware_preemption:
             self.need("inner steps of group preemption")
@@ -215,7 +212,7 @@ class _Run:
 
     def created(self, data: Data, path: Path) -> Object | None:
         """The object as the recorder's cluster stores it, None if it is none of the model's."""
-        kind = data.get("kind")
+        kind = str(data.get("kind"))
         if kind in CLAIMS:
             self.need("claims")
         elif kind not in SHAPES or kind not in DECODERS:

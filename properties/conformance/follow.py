@@ -14,26 +14,25 @@ from itertools import combinations
 
 from attrs import evolve, field, frozen
 
-from gangproof.impl.actions import Action, successors
+from gangproof.impl.actions import Action
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.queue import cooling, group_of, notice
+from gangproof.impl.queue import cooling
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, World
+from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import unlike
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.outside import Outside, changes
 from gangproof.properties.conformance.recording import Advance, Cycles, Look, Recording, Settle, Step
-from gangproof.properties.conformance.shown import Shown, told
-from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way, calls, together
+from gangproof.properties.conformance.shown import told
+from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, together
+from gangproof.properties.conformance.turns import Turn, Turns, active
 from gangproof.properties.machine import CLOCK
 from gangproof.properties.system import Path
 
 LONGEST_BACKOFF = 10
 """Seconds (SEMANTICS 0.4)."""
-FLUSH_AFTER = 300
-"""Seconds after which an entry of the pool may meet the flush (QUEUE-26)."""
 ORDER = "DEV-11"
 MOST_EXPECTED = 4
 
@@ -42,11 +41,12 @@ MOST_EXPECTED = 4
 class Difference:
     """The first thing in a run that the model would not have done.
 
-    `event` says where: at an event of the log, at a look, or when a step ended. `path` is one run of the
-    model that explains everything before it.
+    `event` says where: at an event of the log, or at a look; `index` is how many events of the log come
+    before it. `path` is one run of the model that explains everything before it.
     """
 
     event: str
+    index: int
     expected: tuple[str, ...]
     found: str
     path: Path[World, Action] = field(repr=False)
@@ -85,7 +85,8 @@ def follow(recording: Recording) -> Followed:
     """Follow one run to its end, or to the first thing that the model would not have done."""
     if recording.needs:
         return Followed(recording.name, needs=recording.needs)
-    follower = _Follower(recording, Reader(rules_for(recording.pinned), recording.log, recording.inner))
+    reader = Reader(rules_for(recording.pinned), recording.log, recording.inner)
+    follower = _Follower(recording, reader, Turns(reader))
     try:
         return follower.run()
     except BeyondError as beyond:
@@ -93,36 +94,12 @@ def follow(recording: Recording) -> Followed:
 
 
 @frozen
-class Turn:
-    """What the scheduler may do next, with what time does before it and the calls that end unseen after it.
-
-    `shows` is what it shows. It is `open` if calls are left whose end shows.
-    """
-
-    way: Way
-    shows: tuple[Observed, ...]
-    open: bool
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing of it is seen."""
-        return not self.shows and not self.open
-
-    @property
-    def tried(self) -> tuple[str, ...]:
-        """For whom cycles begin."""
-        return tuple(action.args[0] for action, _ in self.way if action.name == "pop")
-
-
-@frozen
 class _Follower:
-    """One run on its way. What a world may do next is remembered: a failing group is tried over and over."""
+    """One run on its way."""
 
     recording: Recording
     reader: Reader
-    known: dict[tuple[World, Shown, bool], tuple[Turn, ...]] = field(
-        factory=dict[tuple[World, Shown, bool], tuple[Turn, ...]]
-    )
+    turns: Turns
 
     def run(self) -> Followed:
         stands = [Stand(World(settings=self.recording.settings))]
@@ -190,8 +167,9 @@ class _Follower:
             stand = waiting.pop()
             new = stand.counts & ~found.get(stand, 0)
             if new:
+                self.reader.frontier.met(stand)
                 found[stand] = found.get(stand, 0) | new
-                waiting.extend(self.moves(evolve(stand, counts=new), self.turns(stand, until)))
+                waiting.extend(self.moves(evolve(stand, counts=new), self.turns.after(stand, until)))
         return together(
             _rested(evolve(stand, counts=counts), step.idle)
             for stand, counts in found.items()
@@ -202,7 +180,7 @@ class _Follower:
         """Every stand after so many cycles, or after fewer where nobody is left to be tried."""
         ended: list[Stand] = []
         for _ in range(limit):
-            turns = [(stand, self.turns(stand, 0)) for stand in stands]
+            turns = [(stand, self.turns.after(stand, 0)) for stand in stands]
             ended.extend(stand for stand, possible in turns if not possible)
             stands = together(after for stand, possible in turns for after in self.moves(stand, possible))
         return together((*ended, *stands))
@@ -220,68 +198,14 @@ class _Follower:
             if rest and (after := self.reader.advance(evolve(stand, counts=rest), turn.way)) is not None:
                 yield after
 
-    def turns(self, stand: Stand, until: float) -> tuple[Turn, ...]:
-        """Every turn from the stand; time passes only when nobody can be tried at once, and if `until` is not 0.
-
-        With SchedulerPopFromBackoffQ the scheduler need not wait: who comes first out of backoff is a matter
-        of time, and time is left open (QUEUE-19).
-        """
-        key = (stand.world, stand.shown, until > 0)
-        if key not in self.known:
-            self.known[key] = tuple(self.turn(stand, way) for way in self.ways(stand.world, until > 0))
-        if until < FLUSH_AFTER or _active(stand.world):
-            return self.known[key]
-        return (*self.known[key], *(self.turn(stand, way) for way in self.flushed(stand.world)))
-
-    def turn(self, stand: Stand, way: Way) -> Turn:
-        after, shows = self.reader.taken(stand, way)
-        return Turn(after.since(stand), tuple(shows), any(calls(after.world, self.reader.rules)))
-
-    def ways(self, world: World, timely: bool) -> Iterator[Way]:
-        if _active(world):
-            yield from self.cycles(world, ())
-            return
-        early = world.settings.gates.scheduler_pop_from_backoff_q
-        for entity in cooling(world):
-            served = [
-                e for e in world.queue if e.place == "backoff" and (group_of(world, e) or e.pod) == entity
-            ]
-            if served and (timely or (early and any(e.plugins for e in served))):
-                over = (Action(CLOCK, (entity,)), self.reader.rules.expire(self.reader.rules, world, entity))
-                if _active(over[1]):
-                    yield from self.cycles(over[1], (over,))
-                else:
-                    yield (over,)
-
-    def flushed(self, world: World) -> Iterator[Way]:
-        after = notice(self.reader.rules, world, Event("Flush"))
-        if after != world:
-            yield from self.cycles(after, ((Action("flush"), after),))
-
-    def cycles(self, world: World, way: Way) -> Iterator[Way]:
-        for action, _ in successors(world, self.reader.rules):
-            if action.name == "cycle":
-                self.refuse_contest(action.via)
-                yield (*way, *action.via)
-
-    def refuse_contest(self, via: Way) -> None:
-        """The recorder weighs domains that fit by scores of its own, which are not those of SCORE-14."""
-        for _, after in via:
-            cycle = after.cycle
-            weighed = cycle is not None and cycle.stage == "weighing" and cycle.ahead and cycle.ahead[0].fits
-            if cycle is None or not weighed:
-                continue
-            if self.reader.rules.verdict(self.reader.rules, after, cycle) in ("Success", "Waiting"):
-                raise BeyondError("several topology domains that fit")
-
     def at_rest(self, stand: Stand, idle: int) -> bool:
         """Whether the recorder may have stopped here: who waits has been tried once more, and nothing showed."""
-        if stand.world.settings.backoff and _active(stand.world):
+        if stand.world.settings.backoff and active(stand.world):
             return False
         if idle < 2 * LONGEST_BACKOFF:
             return True
         in_vain: dict[tuple[str, ...], bool] = {}
-        for turn in self.turns(stand, 1):
+        for turn in self.turns.after(stand, 1):
             in_vain[turn.tried] = in_vain.get(turn.tried, False) or self.in_vain(stand.world, turn)
         return all(in_vain.values())
 
@@ -295,46 +219,33 @@ class _Follower:
 
     def difference(self, step: Step, stands: Sequence[Stand]) -> Difference:
         """Why no stand is left after the step."""
-        if isinstance(step, Look):
-            timely = [stand for stand in stands if self.in_time(stand, step)]
-            if timely:
-                stand = min(timely, key=lambda s: sum(1 for _ in unlike(s.world, step)))
-                ours, theirs = next(unlike(stand.world, step))
-                return Difference(f"a look at {step.time:g} s", (ours,), theirs, stand.path)
-        return self.left_over(stands)
+        timely = [s for s in stands if self.in_time(s, step)] if isinstance(step, Look) else []
+        if not isinstance(step, Look) or not timely:
+            return self.left_over(stands)
+        stand = min(timely, key=lambda s: sum(1 for _ in unlike(s.world, step)))
+        pairs = unlike(stand.world, step)
+        ours, theirs = next(pairs, (f"{stand.cycles} cycles", f"{step.cycles} cycles"))
+        return Difference(f"a look at {step.time:g} s", stand.index, (ours,), theirs, stand.path)
 
     def left_over(self, stands: Sequence[Stand]) -> Difference:
         """The first event of the log, or its end, that no stand explains."""
-        frontier = self.reader.frontier
-        furthest = max(frontier.index, *(stand.index for stand in stands))
-        expected: dict[str, None] = {}
-        at: Stand | None = None
-        for obstacle in frontier.obstacles if frontier.index == furthest else ():
-            at = at or obstacle.stand
-            expected.update(
-                dict.fromkeys(f"{event} (cycle {obstacle.stand.cycles})" for event in obstacle.expected)
-            )
+        frontier, log = self.reader.frontier, self.recording.log
         for stand in stands:
-            if stand.index == furthest:
-                at = at or stand
-                expected.update(
-                    dict.fromkeys(f"{event} (cycle {stand.cycles + 1})" for event in self.next_shown(stand))
-                )
-        assert at is not None
-        log = self.recording.log
-        found = str(log[furthest]) if furthest < len(log) else "nothing more"
+            frontier.met(stand)
+        expected: dict[str, None] = {}
+        for stand, shows in frontier.stands:
+            for event in shows if shows is not None else self.next_shown(stand):
+                expected[f"{event} (cycle {stand.cycles + (shows is None)})"] = None
+        at, place = frontier.stands[0][0], frontier.index
+        found = str(log[place]) if place < len(log) else "nothing more"
         return Difference(
-            f"event {furthest + 1} of {len(log)}", tuple(expected)[:MOST_EXPECTED], found, at.path
+            f"event {place + 1} of {len(log)}", place, tuple(expected)[:MOST_EXPECTED], found, at.path
         )
 
     def next_shown(self, stand: Stand) -> Iterator[Observed]:
         """What the model may show next, whatever the log says."""
-        for turn in self.turns(stand, 1):
+        for turn in self.turns.after(stand, 1):
             yield from turn.shows[:1]
-
-
-def _active(world: World) -> bool:
-    return any(entry.place == "active" for entry in world.queue)
 
 
 def _late(rules: Rules, stand: Stand) -> Iterator[Stand]:

@@ -86,28 +86,24 @@ def together(stands: Iterable[Stand]) -> list[Stand]:
     return list(found.values())
 
 
-@frozen
-class Obstacle:
-    """Where the log could not be explained any further: what the model would show instead."""
-
-    stand: Stand
-    expected: tuple[Observed, ...]
-
-
 @define
 class Frontier:
-    """The obstacles met so far at the furthest place in the log."""
+    """The stands at the furthest place in the log that was reached, in the order in which they came.
+
+    Each is there with what the model would have shown next in the midst of a cycle; None between cycles.
+    """
 
     index: int = -1
-    obstacles: list[Obstacle] = field(factory=list[Obstacle])
+    stands: list[tuple[Stand, tuple[Observed, ...] | None]] = field(
+        factory=list[tuple[Stand, tuple[Observed, ...] | None]]
+    )
 
-    def met(self, stand: Stand, expected: Iterable[Observed]) -> None:
-        if stand.index < self.index:
-            return
+    def met(self, stand: Stand, expected: tuple[Observed, ...] | None = None) -> None:
         if stand.index > self.index:
             self.index = stand.index
-            self.obstacles.clear()
-        self.obstacles.append(Obstacle(stand, tuple(expected)))
+            self.stands.clear()
+        if stand.index == self.index:
+            self.stands.append((stand, expected))
 
 
 @frozen
@@ -153,7 +149,7 @@ class Reader:
             stand = explained
         waits = [shows[0] for _, shows in calls(stand.world, self.rules) if shows]
         if pending or waits:
-            self.frontier.met(stand, [*_heads(pending), *waits])
+            self.frontier.met(stand, (*_heads(pending), *waits))
             return None
         return stand
 
