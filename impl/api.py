@@ -141,12 +141,16 @@ def delete(rules: Rules, world: World, kind: str, key: str) -> World:
 
 
 def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:
-    """A bound pod ends as Succeeded or Failed (ACT-06); a pod that is not running is an ApiError."""
+    """A bound pod ends as Succeeded or Failed (ACT-06); a pod that is not running is an ApiError.
+
+    One that was told to go counts no longer, however it ends (SEMANTICS 0.5, Done).
+    """
     pod = world.pods.get(key)
     if pod is None or pod.node_name is None or pod.terminal:
         raise ApiError(f"pod/{key} does not run, so it cannot end")
     ended = evolve(pod, phase="Succeeded" if succeeded else "Failed")
-    done = tell(rules, world.with_pod(ended), pod.group, "finished" if succeeded else "failed", key)
+    counts_on = succeeded and not pod.terminating
+    done = tell(rules, world.with_pod(ended), pod.group, "finished" if counts_on else "failed", key)
     done = take_off(done, key, pod.node_name)
     done = notice(rules, done, Event("AssignedPodDeleted", pod=ended, group=pod.group))
     return afterwards(rules, world, done)
@@ -181,7 +185,8 @@ def _held(pod: Pod) -> bool:
 def _pod_added(rules: Rules, world: World, pod: Pod) -> World:
     """A new pod is seen (QUEUE-01, QUEUE-02); one of a foreign scheduler only once it is bound (QUEUE-06c)."""
     if pod.terminal:
-        return tell(rules, world, pod.group, "finished", pod.key) if pod.phase == "Succeeded" else world
+        counts_on = pod.phase == "Succeeded" and not pod.terminating
+        return tell(rules, world, pod.group, "finished", pod.key) if counts_on else world
     if pod.node_name is not None:
         return _pod_bound(rules, world, pod)
     if pod.terminating or pod.scheduler_name not in world.settings.profiles:
@@ -211,6 +216,8 @@ def _pod_updated(rules: Rules, world: World, old: Pod, pod: Pod) -> World:
 def terminate(rules: Rules, world: World, pod: Pod) -> World:
     """A pod is seen to be going: in *intended* it leaves queue and sets at once (BIND-10, DEV-20)."""
     world = leave(tell(rules, world, pod.group, "terminating", pod.key), pod.key)
+    if pod.terminal:
+        return world
     if pod.node_name is not None:
         world = put_on(world, pod, pod.node_name)
         return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))

@@ -63,7 +63,7 @@ class _Growing:
     def _see(self, pod: Pod) -> None:
         """The scheduler sees the pod: QUEUE-01, QUEUE-02, QUEUE-06, QUEUE-07."""
         if pod.terminal:
-            if pod.phase == "Succeeded":
+            if pod.phase == "Succeeded" and not pod.terminating:
                 self._tell(pod, "finished")
         elif pod.node_name is not None:
             self.on_node.setdefault(pod.node_name, []).append(pod)

@@ -79,7 +79,7 @@ def abstract(world: World) -> Structure:
         nominated=set(world.nominations),
         nomination=dict(world.nominations),
     )
-    values.update(_rounds(world))
+    values.update(_rounds(world, values["group_exists"]))
     values.update(_history(world))
     universe = {
         "Claim": (),
@@ -191,17 +191,26 @@ def _sets(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
     }
 
 
-def _rounds(world: World) -> dict[str, Any]:
-    """Rounds, and the victims whose call is open or who are terminating."""
+def _rounds(world: World, there: set[str]) -> dict[str, Any]:
+    """Rounds of preemptors that are there, and the victims whose call is open or who are terminating.
+
+    Without GangScheduling a group needs no object.
+    """
+    bare = not world.settings.gates.gang_scheduling
+    rounds = {
+        preemptor: running
+        for preemptor, running in world.rounds.items()
+        if preemptor in there or (bare and not preemptor.startswith("="))
+    }
     victims = {
         (pod, preemptor)
-        for preemptor, running in world.rounds.items()
+        for preemptor, running in rounds.items()
         for pod, uid in running.victims
         if (stored := world.pods.get(pod)) is not None
         and stored.uid == uid
         and (any(pod == victim for victim, _ in running.calls) or stored.terminating)
     }
-    return {"round": set(world.rounds), "victim": victims}
+    return {"round": set(rounds), "victim": victims}
 
 
 def _history(world: World) -> dict[str, Any]:

@@ -151,8 +151,14 @@ def _groups_that_go(pre: Structure, post: Structure) -> Iterator[Call]:
 
 def _rounds_that_end(pre: Structure, post: Structure) -> Iterator[Call]:
     sent_back = pre["assumed"] - post["assumed"]
+    gone = pre["group_exists"] - post["group_exists"]
     for pod, group in _old(pre, post, "victim"):
-        if pod in post["pod_exists"] and pod not in post["terminating"] and pod not in sent_back:
+        if (
+            group not in gone
+            and pod in post["pod_exists"]
+            and pod not in post["terminating"]
+            and pod not in sent_back
+        ):
             yield "call_off", {"pod": pod, "g": group}
     for group in _old(pre, post, "round"):
         if group in post["group_exists"]:

@@ -15,12 +15,18 @@ from gangproof.impl.world import Cycle, Round, World, removed
 def evict(rules: Rules, world: World, cycle: Cycle) -> World:
     """The cycle's verdict names victims: their round begins, and their eviction calls are open (PREEMPT-31).
 
-    Victims that are going already are named without a call. Without any victim there is no round.
+    Victims that are going already are named without a call. Without any victim there is no round. Nobody is
+    evicted who left its place since the decision, nor for members that went since (INV-18).
     """
-    named = tuple((pod, asker) for pod, asker in cycle.victims if pod in world.pods)
-    if not named:
-        return world
     as_a_whole = cycle.group is not None and world.settings.gates.workload_aware_preemption
+    waiting = [pod.key for pod in cycle.members if _waits(world, pod)]
+    named = tuple(
+        (pod, asker)
+        for pod, asker in cycle.victims
+        if _on_node(world, pod) and (as_a_whole or asker in waiting)
+    )
+    if not named or (cycle.code == "Waiting" and not _suffices(rules, world, cycle, waiting)):
+        return world
     askers = {pod.key for pod in cycle.members} if as_a_whole else {asker for _, asker in named}
     before = world.rounds.get(cycle.preemptor) or Round((), ())
     calls = tuple(
@@ -32,6 +38,32 @@ def evict(rules: Rules, world: World, cycle: Cycle) -> World:
         calls=tuple(dict.fromkeys((*before.calls, *calls))),
     )
     return evolve(world, rounds=world.rounds.put(cycle.preemptor, begun))
+
+
+def _on_node(world: World, pod: str) -> bool:
+    stored = world.pods.get(pod)
+    return (
+        stored is not None and not stored.terminal and (stored.node_name is not None or pod in world.assumed)
+    )
+
+
+def _waits(world: World, pod: Pod) -> bool:
+    stored = world.pods.get(pod.key)
+    if stored is None or stored.uid != pod.uid or stored.terminating or stored.terminal:
+        return False
+    return stored.node_name is None and pod.key not in world.assumed
+
+
+def _suffices(rules: Rules, world: World, cycle: Cycle, waiting: list[str]) -> bool:
+    """Whether those of the plan who still wait would be placed: somebody, and of a gang enough."""
+    planned = [pod for pod in waiting if pod in cycle.plan]
+    group = world.groups.get(cycle.group) if cycle.group is not None else None
+    if cycle.group is None or not world.settings.gates.gang_scheduling:
+        return bool(planned)
+    sets = world.members_of(cycle.group)
+    for pod in planned:
+        sets = rules.members(sets, "assumed", pod)
+    return bool(planned) and group is not None and rules.quorum(sets, group, "placed")
 
 
 def preempting(world: World, pod: Pod) -> bool:

@@ -16,6 +16,7 @@ from gangproof.impl.preemption.nominate import cleared
 from gangproof.impl.preemption.spare import without
 from gangproof.impl.preemption.units import Unit
 from gangproof.impl.rules import AskAsGroupStep, BindStep, NominateStep, PreemptStep, Rules, VerdictStep
+from gangproof.impl.table import Table
 from gangproof.impl.world import Code, Cycle, World
 from gangproof.properties.faults.fault import Fault, fault
 
@@ -41,7 +42,7 @@ def _for_the_rest(old: AskAsGroupStep) -> AskAsGroupStep:
                 taken = rules.assume(rules, taken, pod, places[pod.key])
         asked = old(rules, world, evolve(cycle, members=rest, taken=taken, snapshot=taken))
         whole = {"members": cycle.members, "taken": cycle.taken, "snapshot": cycle.snapshot}
-        return tuple(evolve(outcome, **whole) for outcome in asked)
+        return tuple(evolve(out, plan=Table({**places, **out.plan}), **whole) for out in asked)
 
     return ask_as_group
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, Placement, Rules, profile
+from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Result, World
 from gangproof.load import load_scenarios_text
 from gangproof.properties.equal_inputs import equal_inputs, exchange
@@ -110,7 +111,9 @@ def test_who_evicts_all_the_same_is_caught(why: str) -> None:
     def ask_as_group(old: Any) -> Any:
         def asked(rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]:
             victims = (("default/v", cycle.members[0].key),)
-            return tuple(evolve(out, code="Waiting", victims=victims) for out in old(rules, world, cycle))
+            plan = Table({pod.key: "n1" for pod in cycle.members})
+            named = {"code": "Waiting", "victims": victims, "plan": plan}
+            return tuple(evolve(out, **named) for out in old(rules, world, cycle))
 
         return asked
 
