@@ -67,6 +67,11 @@ def test_every_run_that_can_be_followed_agrees(report: ConformanceReport) -> Non
     assert report.events == logged
 
 
+def test_the_page_says_what_was_found(report: ConformanceReport) -> None:
+    page = Path(__file__).parents[2] / "docs" / "conformance.md"
+    assert f"\n{report}\n```\n" in page.read_text(encoding="utf-8")
+
+
 def test_a_run_that_needs_more_is_never_called_agreeing(report: ConformanceReport) -> None:
     assert dict(report.unsupported) == {
         "claims": 6,
