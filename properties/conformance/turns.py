@@ -1,0 +1,108 @@
+"""What the scheduler may do next: a cycle, with what time does before it and the calls that end unseen after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import field, frozen
+
+from gangproof.impl.actions import Action, successors
+from gangproof.impl.queue import cooling, group_of, notice
+from gangproof.impl.world import Event, World
+from gangproof.properties.conformance.events import Observed
+from gangproof.properties.conformance.shown import Shown
+from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way, calls
+from gangproof.properties.machine import CLOCK
+
+FLUSH_AFTER = 300
+"""Seconds after which an entry of the pool may meet the flush (QUEUE-26)."""
+
+
+@frozen
+class Turn:
+    """What the scheduler may do next, with what time does before it and the calls that end unseen after it.
+
+    `shows` is what it shows. It is `open` if calls are left whose end shows.
+    """
+
+    way: Way
+    shows: tuple[Observed, ...]
+    open: bool
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing of it is seen."""
+        return not self.shows and not self.open
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """For whom cycles begin."""
+        return tuple(action.args[0] for action, _ in self.way if action.name == "pop")
+
+
+@frozen
+class Turns:
+    """The turns of the scheduler whose log is read, remembered by world: a failing group is tried over and over."""
+
+    reader: Reader
+    known: dict[tuple[World, Shown, bool], tuple[Turn, ...]] = field(
+        factory=dict[tuple[World, Shown, bool], tuple[Turn, ...]]
+    )
+
+    def after(self, stand: Stand, until: float) -> tuple[Turn, ...]:
+        """Every turn from the stand; time passes only when nobody can be tried at once, and if `until` is not 0.
+
+        With SchedulerPopFromBackoffQ the scheduler need not wait: who comes first out of backoff is a matter
+        of time, and time is left open (QUEUE-19).
+        """
+        key = (stand.world, stand.shown, until > 0)
+        if key not in self.known:
+            self.known[key] = tuple(self.turn(stand, way) for way in self.ways(stand.world, until > 0))
+        if until < FLUSH_AFTER or active(stand.world):
+            return self.known[key]
+        return (*self.known[key], *(self.turn(stand, way) for way in self.flushed(stand.world)))
+
+    def turn(self, stand: Stand, way: Way) -> Turn:
+        after, shows = self.reader.taken(stand, way)
+        return Turn(after.since(stand), tuple(shows), any(calls(after.world, self.reader.rules)))
+
+    def ways(self, world: World, timely: bool) -> Iterator[Way]:
+        if active(world):
+            yield from self.cycles(world, ())
+            return
+        early = world.settings.gates.scheduler_pop_from_backoff_q
+        for entity in cooling(world):
+            served = [
+                e for e in world.queue if e.place == "backoff" and (group_of(world, e) or e.pod) == entity
+            ]
+            if served and (timely or (early and any(e.plugins for e in served))):
+                over = (Action(CLOCK, (entity,)), self.reader.rules.expire(self.reader.rules, world, entity))
+                if active(over[1]):
+                    yield from self.cycles(over[1], (over,))
+                else:
+                    yield (over,)
+
+    def flushed(self, world: World) -> Iterator[Way]:
+        after = notice(self.reader.rules, world, Event("Flush"))
+        if after != world:
+            yield from self.cycles(after, ((Action("flush"), after),))
+
+    def cycles(self, world: World, way: Way) -> Iterator[Way]:
+        for action, _ in successors(world, self.reader.rules):
+            if action.name == "cycle":
+                self.refuse_contest(action.via)
+                yield (*way, *action.via)
+
+    def refuse_contest(self, via: Way) -> None:
+        """The recorder weighs domains that fit by scores of its own, which are not those of SCORE-14."""
+        for _, after in via:
+            cycle = after.cycle
+            weighed = cycle is not None and cycle.stage == "weighing" and cycle.ahead and cycle.ahead[0].fits
+            if cycle is None or not weighed:
+                continue
+            if self.reader.rules.verdict(self.reader.rules, after, cycle) in ("Success", "Waiting"):
+                raise BeyondError("several topology domains that fit")
+
+
+def active(world: World) -> bool:
+    return any(entry.place == "active" for entry in world.queue)
