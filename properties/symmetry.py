@@ -266,13 +266,8 @@ class _Reading:
         for group, counted in ghost.counted.items():
             for key in counted:
                 self.say(key, ("counted", group))
-        named = {
-            "owed": ghost.owed,
-            "placed": ghost.placed,
-            "evicted": ghost.evicted,
-            "back": ghost.sent_back,
-        }
-        for what, pods in named.items():
+        for what in ("owed", "placed", "evicted", "sent_back"):
+            pods: tuple[str, ...] = getattr(ghost, what)
             for key in pods:
                 self.say(key, what)
 
