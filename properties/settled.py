@@ -68,7 +68,10 @@ def stuck(world: World) -> Violation | None:
     """LIVE-14 for a group, LIVE-08 for a plain pod: the rules place it or make room for it, and it waits.
 
     Verdicts are those of CYCLE-25 to CYCLE-27; room is made by victims that somebody has to be (PREEMPT-27).
+    Without backoff nothing is promised: whoever fails is tried again at once, and may starve everybody weaker.
     """
+    if not world.settings.backoff:
+        return None
     waiting: dict[str | None, list[Pod]] = {}
     for pod in world.pods.values():
         if pod.node_name is not None or pod.key in world.assumed or pod.scheduling_gates:
