@@ -53,6 +53,6 @@ lock: ## resolve requirements.lock anew (needs uv)
 	  --no-header --extra dev pyproject.toml --output-file requirements.lock
 
 clean:      ## remove what the other targets made
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build out *.egg-info
 
 FORCE:

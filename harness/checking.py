@@ -142,9 +142,14 @@ def check_loaded(loaded: Loaded, options: Options, watch: Watch = unwatched) -> 
     report = Report(options.profile, not_modelled=left_out, warnings=tuple(warnings))
     gates = gates_for(loaded, options)
     objects = tuple(keep_enabled(obj, gates) for obj in loaded.objects if served(obj, gates))
-    if not any(type(obj).__name__ in ("Pod", "PodGroup") for obj in objects):
-        verdict = Verdict.INCONCLUSIVE if any(n.decisive for n in left_out) else Verdict.NOTHING_CHECKED
-        return evolve(report, cluster=_nothing(loaded, gates, options, "no pods and no groups", verdict))
+    kinds = {type(obj).__name__ for obj in objects}
+    if "Pod" not in kinds:
+        verdict, why = Verdict.NOTHING_CHECKED, "no pods and no groups"
+        if "PodGroup" in kinds:
+            verdict, why = Verdict.VACUOUS, "no pods, so no group is ever tried"
+        if any(n.decisive for n in left_out):
+            verdict = Verdict.INCONCLUSIVE
+        return evolve(report, cluster=_nothing(loaded, gates, options, why, verdict))
     result = _check_objects(objects, gates, options, watch)
     if any(item.decisive for item in left_out) and result.verdict is not Verdict.VIOLATED:
         result = evolve(result, verdict=Verdict.INCONCLUSIVE)

@@ -55,6 +55,14 @@ def test_2_usage(gangproof_command, arguments, message):
     assert "Traceback" not in result.output
 
 
+def test_4_a_gang_without_pods_is_vacuous(gangproof_command, tmp_path):
+    path = tmp_path / "group.yaml"
+    path.write_text("---".join(LEFT_OVER.split("---")[:2]), encoding="utf-8")
+    result = gangproof_command("check", path)
+    assert result.exit_code == 4
+    assert "no group is ever tried" in result.stdout
+
+
 def test_3_a_bound_is_never_success(gangproof_command):
     result = gangproof_command("check", TRAINING, "--max-states", 3)
     assert result.exit_code == 3
