@@ -69,9 +69,7 @@ def check(
         Path | None,
         typer.Option("--draw", metavar="DIR", help="Save a picture and a page of each counterexample there."),
     ] = None,
-    profile: Annotated[
-        str, typer.Option(help="Whose behaviour: intended, or v1.36.3.")
-    ] = "intended",
+    profile: Annotated[str, typer.Option(help="Whose behaviour: intended, or v1.36.3.")] = "intended",
     feature_gates: Annotated[
         str,
         typer.Option(metavar="A=true,B=false", help="Switch feature gates; default: those the files need."),

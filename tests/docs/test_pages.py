@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pages import PAGES, ROOT, blocks, commands, missing, run
 
-FOLDERS = ("benchmarks", "docs", "examples", "scenarios", "spec")
+FOLDERS = ("benchmarks", "docs", "examples", "scenarios", "spec", "tests")
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 WITH_COMMANDS = [name for name in NAMES if any(b.language == "console" for b in blocks(ROOT / name))]
 
