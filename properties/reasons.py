@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
-from attrs import evolve
-
-from gangproof.impl.actions import cycle_steps
 from gangproof.impl.cycle import kept_and_minimum, refusal
 from gangproof.impl.filters import prepare
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
 from gangproof.impl.placement import within
-from gangproof.impl.queue import group_of
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.world import World
+from gangproof.properties.explanation.attempts import Attempt, alone, entity_of, verdicts
+from gangproof.properties.explanation.refusals import seen_by
 from gangproof.properties.scenarios.judge import short
 
 
@@ -62,15 +59,16 @@ def _gating(world: World, pod: Pod, plugin: str) -> str:
 
 def _after_a_cycle(world: World, pod: Pod, rules: Rules) -> str:
     """What a cycle of the pod's entity comes to, from here, with everybody else left alone."""
-    verdict = next(_verdicts(_alone(world, pod), rules), None)
+    verdict = next(verdicts(alone(world, entity_of(world, pod)), rules), None)
     if verdict is None:
         return "is not tried"
-    at_verdict, cycle = verdict
-    result = next(r for r in cycle.results if r.pod == pod.key) if _tried(cycle, pod) else None
-    own = _refusals(at_verdict, cycle, pod, rules)
+    attempt = Attempt(*verdict)
+    cycle = attempt.cycle
+    result = next((r for r in cycle.results if r.pod == pod.key), None)
+    own = _refusals(attempt, pod, rules)
     if cycle.group is None:
         return own
-    before, kept, minimum = kept_and_minimum(at_verdict, cycle)
+    before, kept, minimum = kept_and_minimum(attempt.world, cycle)
     quorum = f"{before + kept} of at least {minimum} members have a place (CYCLE-26)"
     if result is not None and result.kept:
         return quorum
@@ -79,44 +77,12 @@ def _after_a_cycle(world: World, pod: Pod, rules: Rules) -> str:
     return f"{own}; {quorum}"
 
 
-def _tried(cycle: Cycle, pod: Pod) -> bool:
-    return any(result.pod == pod.key for result in cycle.results)
-
-
-def _alone(world: World, pod: Pod) -> World:
-    """The world with only the pod's entity ready to be tried."""
-    entity = pod.group or pod.key
-    queue = tuple(
-        evolve(e, place="active", cooling=False)
-        if e.place != "gated" and (group_of(world, e) or e.pod) == entity
-        else evolve(e, place="pool" if e.place == "active" else e.place)
-        for e in world.queue
-    )
-    return evolve(world, queue=queue)
-
-
-def _verdicts(world: World, rules: Rules) -> Iterator[tuple[World, Cycle]]:
-    """The worlds in which the cycle has its verdict, one for each way of breaking ties."""
-    stack = [world]
-    while stack:
-        now = stack.pop()
-        if now.cycle is not None and now.cycle.stage == "submitting":
-            yield now, now.cycle
-            continue
-        stack.extend(after for _, after in reversed(list(cycle_steps(now, rules))))
-
-
-def _refusals(world: World, cycle: Cycle, pod: Pod, rules: Rules) -> str:
+def _refusals(attempt: Attempt, pod: Pod, rules: Rules) -> str:
     """How many nodes refuse the pod and why, with the members that were tried before it in their places."""
-    seen = cycle.taken
-    if seen is None or not cycle.results:
+    world, cycle = attempt.world, attempt.cycle
+    if cycle.taken is None or not cycle.results:
         return cycle.message
-    members = {member.key: member for member in cycle.members}
-    for result in cycle.results:
-        if result.pod == pod.key:
-            break
-        if result.node is not None:
-            seen = rules.assume(rules, seen, members[result.pod], result.node)
+    seen = seen_by(attempt, rules, pod.key)
     nodes = within(cycle, seen.nodes)
     where = f"in domain {cycle.domain.value!r} " if cycle.domain is not None else ""
     prepared = prepare(pod, seen)
