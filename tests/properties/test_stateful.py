@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -113,6 +115,22 @@ def test_the_same_seed_tells_the_same_story() -> None:
     assert str(again) == str(without_undo())
     other = fuzz(FORGETFUL, Questions(invariants=[undone]), runs=40, seed=1)
     assert other.steps != again.steps
+
+
+RUNS_OF_A_PROGRAM = """
+from gangproof.impl.profiles import INTENDED
+from gangproof.properties.stateful import fuzz
+print(fuzz(INTENDED, runs=40))
+"""
+
+
+def test_the_same_seed_tries_the_same_runs_whatever_else_is_loaded() -> None:
+    beside = "import gangproof.api, gangproof.cli.app, gangproof.mutation, gangproof.proofs"
+    alone, together = (
+        subprocess.run([sys.executable, "-c", text], capture_output=True, check=True, text=True).stdout
+        for text in (RUNS_OF_A_PROGRAM, beside + RUNS_OF_A_PROGRAM)
+    )
+    assert alone == together == f"{fuzz(INTENDED, runs=40)}\n"
 
 
 def test_every_step_of_a_story_is_one_of_the_machinery_or_of_a_user() -> None:
