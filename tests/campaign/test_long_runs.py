@@ -28,9 +28,10 @@ pytestmark = pytest.mark.campaign
 ASKED = questions()
 SEEDS = spawn_seeds(36, 8)
 RUNS = 60
-FAULTY_RUNS = 20
+FAULTY_RUNS = 600
 LIMITS = Limits(states=1_000, violations=1)
 WORLDS = ("two-gangs", "lost-member", "preemption", "basic")
+ENGINES = ("coarse", "fine", "random")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -63,38 +64,37 @@ def engines(fault: Fault) -> tuple[str, ...]:
         machines = (Machine(rules, [NAMED[name].world], grain) for name in WORLDS)
         if any(explore(machine, asked, LIMITS).counterexamples for machine in machines):
             caught.append(grain)
-    if fuzz(rules, asked, runs=FAULTY_RUNS).violation is not None:
+    if fuzz(rules, asked, runs=FAULTY_RUNS, seed=1).violation is not None:
         caught.append("random")
     return tuple(caught)
 
 
 CAUGHT = {
-    "F-01": ("coarse", "fine"),
-    "F-03": ("coarse", "fine"),
-    "F-19": ("coarse", "fine"),
-    "F-23": ("coarse", "fine"),
-    "F-24": ("coarse", "fine"),
-    "F-30": ("coarse", "fine"),
-    "F-32": ("coarse", "fine"),
-    "F-35": ("coarse", "fine"),
-    "F-36": ("coarse", "fine"),
-    "F-45": ("coarse", "fine"),
-    "F-46": ("coarse", "fine"),
-    "F-47": ("coarse", "fine"),
-    "F-50": ("coarse", "fine"),
+    "F-01": ("coarse", "fine", "random"),
+    "F-03": ("coarse", "fine", "random"),
+    "F-19": ("coarse", "fine", "random"),
+    "F-23": ("coarse", "fine", "random"),
+    "F-24": ("coarse", "fine", "random"),
+    "F-30": ("coarse", "fine", "random"),
+    "F-32": ("coarse", "fine", "random"),
+    "F-35": ("coarse", "fine", "random"),
+    "F-36": ("coarse", "fine", "random"),
+    "F-45": ("coarse", "fine", "random"),
+    "F-46": ("coarse", "fine", "random"),
+    "F-47": ("coarse", "fine", "random"),
+    "F-50": ("coarse", "fine", "random"),
+    "F-53": ("random",),
 }
-"""Which searches catch a fault away from its own case. Faults that are not listed are tried in their case alone.
-
-Random runs are told and not held to this: what Hypothesis draws depends on the modules that are loaded beside.
-"""
+"""Which engines catch a fault away from its own case. Faults that are not listed are tried in their case alone."""
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.id in CAUGHT], ids=str)
 def test_a_fault_is_caught_away_from_its_case_too(fault: Fault) -> None:
     found = engines(fault)
     print(f"{fault}: {', '.join(found)}")
-    assert tuple(engine for engine in found if engine != "random") == CAUGHT[fault.id]
+    assert found == CAUGHT[fault.id]
 
 
-def test_only_known_faults_are_listed() -> None:
+def test_every_engine_catches_something() -> None:
+    assert {engine for found in CAUGHT.values() for engine in found} == set(ENGINES)
     assert sorted(set(CAUGHT) - {fault.id for fault in FAULTS}) == []
