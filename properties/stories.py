@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
-from gangproof.counterexamples.shrink import minimise
+from gangproof.counterexamples.shrink import shrink
 from gangproof.impl.actions import Action, Step, successors
 from gangproof.impl.api import lookup
 from gangproof.impl.objects import Node, Pod, PodGroup
@@ -90,7 +90,7 @@ def shortened(
         broken[tuple(parts)] = found
         return True
 
-    return broken[minimise(whole, still_fails, simplify=_plainer).parts]
+    return broken[shrink(whole, still_fails, simplify=_plainer)]
 
 
 def _in_the_end(

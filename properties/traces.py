@@ -16,7 +16,7 @@ from typing import Literal
 from attrs import evolve, frozen
 
 from gangproof.counterexamples import Action as ShownAction
-from gangproof.counterexamples import Trace, minimise
+from gangproof.counterexamples import Trace, shrink
 from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError
 from gangproof.impl.gates import Object
@@ -163,7 +163,7 @@ def cluster_trace(
             examples[key] = found[wanted]
         return wanted in found
 
-    parts = minimise(next(iter(examples)), still_fails, simplify=_plainer, budget=MOST_QUESTIONS).parts
+    parts = shrink(next(iter(examples)), still_fails, simplify=_plainer, budget=MOST_QUESTIONS)
     smallest = examples[parts]
     said = promise(wanted)
     name, title = f"breaks-{wanted.lower()}", said.name if said is not None else smallest.violation.message
@@ -258,7 +258,7 @@ def scenario_trace(
             failures[steps] = found
         return found is not None
 
-    steps = minimise(whole.steps, still_fails, budget=MOST_QUESTIONS).parts
+    steps = shrink(whole.steps, still_fails, budget=MOST_QUESTIONS)
     small = evolve(whole, title=failure.violation.message, steps=steps)
     text = _replaying([small], rules, narrowed, wanted, deadline)
     return make_trace(failures[steps].violation, failures[steps].path, meta, scenario=text)
@@ -289,7 +289,7 @@ def run_trace(
             found[key] = broken
         return broken is not None
 
-    violation, path = found[minimise(steps, still_fails, budget=MOST_QUESTIONS).parts]
+    violation, path = found[shrink(steps, still_fails, budget=MOST_QUESTIONS)]
     said = promise(wanted)
     title = said.name if said is not None else violation.message
     candidates = scenarios_of(path, path.initial.settings, f"breaks-{wanted.lower()}", title)
