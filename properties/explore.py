@@ -17,6 +17,7 @@ import time
 from array import array
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import islice
 from math import inf
 from typing import Generic, Literal, TypeVar
@@ -116,10 +117,33 @@ class Exploration(Generic[S, A]):
 
 @frozen
 class Graph(Generic[S, A]):
-    """The states met, in the order in which they were met, and every step between them by their places."""
+    """The states met, in the order in which they were met, and every step between them by their places.
+
+    The first `roots` states are those in which runs begin.
+    """
 
     states: tuple[S, ...]
     edges: tuple[tuple[int, A, int], ...]
+    roots: int
+
+    @cached_property
+    def first(self) -> Mapping[int, tuple[int, A, int]]:
+        """The step that first met a state, for each state in which no run begins."""
+        return {edge[2]: edge for edge in reversed(self.edges) if edge[2] >= self.roots}
+
+    def way(self, place: int) -> list[tuple[int, A, int]]:
+        """A shortest way to the state at this place, from where runs begin."""
+        steps: list[tuple[int, A, int]] = []
+        while place >= self.roots:
+            steps.append(self.first[place])
+            place = steps[-1][0]
+        return steps[::-1]
+
+    def path(self, place: int) -> Path[S, A]:
+        """A shortest run to the state at this place."""
+        way = self.way(place)
+        steps = tuple((action, self.states[target]) for _, action, target in way)
+        return Path(self.states[way[0][0] if way else place], steps)
 
 
 class NotReplayableError(Exception):
@@ -153,7 +177,8 @@ def explore_graph(
     edges: list[tuple[int, A, int]] = []
     search = _Search(system, questions, limits, (states, edges))
     search.run(None, inf)
-    return search.exploration(), Graph(tuple(states), tuple(edges))
+    roots = search.parents.count(_ROOT)
+    return search.exploration(), Graph(tuple(states), tuple(edges), roots)
 
 
 _ROOT = -1

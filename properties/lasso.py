@@ -131,16 +131,13 @@ class _Search:
     """The explored graph, with what is possible in each world."""
 
     def __init__(self, graph: Graph[World, Action]) -> None:
+        self.graph = graph
         self.states = graph.states
         self.edges = graph.edges
         self.possible: list[set[Duty]] = [set() for _ in graph.states]
-        self.first: dict[int, Edge] = {}
-        for edge in graph.edges:
-            source, action, target = edge
+        for source, action, _ in graph.edges:
             if (task := duty(action)) is not None:
                 self.possible[source].add(task)
-            if target > source:
-                self.first.setdefault(target, edge)
 
     def breaks(self, promise: Promise) -> Lasso | None:
         """The first lasso that breaks the promise: for the first name, at the place that is met first."""
@@ -157,7 +154,7 @@ class _Search:
             return None
         start, name, part, inner = best
         violation = Violation(promise.id, f"{name} {promise.words}", (name,))
-        way = self.way_to(start)
+        way = self.graph.way(start)
         recurring = [edge for edge in inner if self.recurs(promise, name, edge)]
         around = self.around(start, part, inner, recurring)
         steps = tuple((action, self.states[target]) for _, action, target in (*way, *around))
@@ -207,14 +204,6 @@ class _Search:
         return promise.recurs is not None and name in promise.recurs(
             self.states[source], action, self.states[target]
         )
-
-    def way_to(self, place: int) -> list[Edge]:
-        """A shortest way from where runs begin; the search met every world first on such a way."""
-        way: list[Edge] = []
-        while place in self.first:
-            way.append(self.first[place])
-            place = way[-1][0]
-        return way[::-1]
 
     def around(
         self, start: int, part: Sequence[int], inner: Sequence[Edge], recurring: Sequence[Edge]

@@ -9,10 +9,6 @@ JOBS = "Jobs and their controller are not modelled yet"
 LAG = "the scheduler sees every pod at once, so no list of members is old"
 
 LEFT_OUT: Mapping[str, tuple[str, str]] = {
-    "F-27": (
-        "count-and-members-from-two-instants",
-        "no rule asks whether the minimum can still be reached, and who arrives is tried with all who wait",
-    ),
     "F-58": ("sibling-blocked-by-pending-claim", CLAIMS),
     "F-59": ("pending-entry-has-no-sharers", CLAIMS),
     "F-60": ("sibling-allocation-looks-foreign", CLAIMS),

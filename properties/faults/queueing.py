@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import takewhile
 
 from attrs import evolve
@@ -289,4 +290,64 @@ F44 = fault(
     expire=_one_at_a_time,
 )
 
-FAULTS: tuple[Fault, ...] = (F28, F29, F30, F36, F44, F45, F47, F48, F49)
+
+def _waits_for_room(known: Callable[[World, Cycle], int], old: FailStep) -> FailStep:
+    """Members that are `known` to be enough and found too few places wait in the pool until there is room."""
+
+    def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
+        cycle, after = world.cycle, old(rules, world, pod, result)
+        entry = after.entry(pod.key)
+        group = world.groups.get(pod.group or "")
+        if cycle is None or cycle.code != "Unschedulable" or entry is None or group is None:
+            return after
+        kept = sum(result.kept for result in cycle.results)
+        placed = kept + len(world.members_of(group.key).scheduled)
+        if not placed < (group.min_count or 0) <= known(world, cycle):
+            return after
+        pooled = evolve(entry, place="pool", plugins=("NodeResourcesFit",), cooling=False)
+        return evolve(after, queue=tuple(pooled if one is entry else one for one in after.queue))
+
+    return fail
+
+
+def members_now(world: World, cycle: Cycle) -> int:
+    """How many members there are when the cycle ends."""
+    return len(world.members_of(cycle.group or "").all)
+
+
+def members_tried(world: World, cycle: Cycle) -> int:
+    """How many members the cycle had, those with a place from before included."""
+    return len(cycle.members) + len(world.members_of(cycle.group or "").scheduled)
+
+
+def _pop_but_who_waits_for_room(old: PopStep) -> PopStep:
+    def pop(rules: Rules, world: World) -> World:
+        return _pop_among(old, rules, world, lambda entry: entry.place != "pool")
+
+    return pop
+
+
+REPLACED = world(node("n1", 4), gang("g", 3), *(pod(name, "g") for name in ("a", "b", "c", "d")), deletions=1)
+"""Room for a gang of three and a spare member, who comes at any time; somebody deletes one object."""
+
+
+def counting(known: Callable[[World, Cycle], int]) -> Fault:
+    """F-27, if both numbers are not `known` from one instant."""
+    return fault(
+        "F-27",
+        "count-and-members-from-two-instants",
+        "T2",
+        "Whether a cycle can reach the minimum is read off the living total, which is younger than its members.",
+        caught_by="quorum counts, quiescence",
+        world=REPLACED,
+        wrong="a and b fell short as c went, d came instead, and the three never meet",
+        right="the numbers of a cycle are of one instant; who came meanwhile is tried with the others in the next",
+        seen_in="Kubernetes, review of June 2026 (kubernetes/kubernetes#139882)",
+        fail=partial(_waits_for_room, known),
+        pop=_pop_but_who_waits_for_room,
+    )
+
+
+F27 = counting(members_now)
+
+FAULTS: tuple[Fault, ...] = (F27, F28, F29, F30, F36, F44, F45, F47, F48, F49)

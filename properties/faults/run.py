@@ -9,7 +9,7 @@ case expects too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -18,16 +18,18 @@ from gangproof.impl.actions import Action
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import profile
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits, explore
+from gangproof.properties.explore import Limits
 from gangproof.properties.faults.fault import Fault
 from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
+from gangproof.properties.machine import Machine, Settled, settle
 from gangproof.properties.refinement import REFINEMENT
 from gangproof.properties.scenarios.course import Course, Following
 from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle, Step
 from gangproof.properties.scenarios.run import follow
 from gangproof.properties.settled import SETTLED
 from gangproof.properties.system import Path, Questions, Violation
+
+Judge = Callable[..., Violation | None]
 
 LIMITS = Limits(states=20_000)
 EXPLORER = "explorer"
@@ -70,14 +72,15 @@ def run_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> FaultRes
         steps=[_only(fault, judge) for judge in asked.steps],
     )
     limits = evolve(limits, violations=1)
+    settled = [_only(fault, judge) for judge in SETTLED]
     if fault.world is not None:
-        found = explore(Machine(rules, [fault.world], "fine"), asked, limits)
-        caught = [(example.violation, example.path) for example in found.counterexamples.values()]
-        engine, states = FINE, found.states
+        found = settle(Machine(rules, [fault.world], "fine"), asked, limits)
+        caught = list(_searched(found, settled))
+        engine, states = FINE, found.exploration.states
     else:
         course = follow(
             evolve(case, steps=tuple(map(_unexpecting, case.steps))),
-            Following(rules, asked, limits, settled=[_only(fault, judge) for judge in SETTLED]),
+            Following(rules, asked, limits, settled=settled),
         )
         caught = [(failure.violation, failure.path) for failure in course.failures]
         engine, states = EXPLORER, course.states
@@ -105,10 +108,20 @@ def false_alarms(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> tuple
     course = follow(case, Following(INTENDED, questions(), limits, settled=SETTLED))
     alarms = [*(failure.violation for failure in course.failures), *_unfinished(course)]
     if fault.world is not None:
-        found = explore(Machine(INTENDED, [fault.world], "fine"), questions(), limits)
-        alarms += [example.violation for example in found.counterexamples.values()]
-        alarms += _cut_short(found.stop)
+        found = settle(Machine(INTENDED, [fault.world], "fine"), questions(), limits)
+        alarms += [violation for violation, _ in _searched(found, SETTLED)]
+        alarms += _cut_short(found.exploration.stop)
     return tuple(alarms)
+
+
+def _searched(found: Settled, judges: Sequence[Judge]) -> Iterator[tuple[Violation, Path[World, Action]]]:
+    """What a search found on its way, and what is wrong where its runs settle."""
+    for example in found.exploration.counterexamples.values():
+        yield example.violation, example.path
+    for place in (*found.settled, *found.restless):
+        for judge in judges:
+            if (wrong := judge(found.graph.states[place])) is not None:
+                yield wrong, found.graph.path(place)
 
 
 def _cut_short(stop: str) -> Iterator[Violation]:
@@ -122,7 +135,7 @@ def _unfinished(course: Course) -> Iterator[Violation]:
         yield Violation("inconclusive", f"some run needs what is not modelled: {missing}")
 
 
-def _only(fault: Fault, judge: Callable[..., Violation | None]) -> Callable[..., Violation | None]:
+def _only(fault: Fault, judge: Judge) -> Judge:
     """The judge, deaf to what need not catch the fault."""
 
     def ask(*seen: Any) -> Violation | None:

@@ -169,8 +169,7 @@ def _settle(course: Course, following: Following) -> Course:
     left = following.limits.states - course.states if following.limits.states is not None else None
     found = settle(machine, following.questions, evolve(following.limits, states=left))
     exploration, graph = found.exploration, found.graph
-    ways = _Ways(graph, len(starts))
-    runs = tuple(ways.run(place, starts) for place in (*found.settled, *found.restless))
+    runs = tuple(_settled_run(graph, place, starts) for place in (*found.settled, *found.restless))
     failures = [
         Failure(example.violation, _joined(starts, example.path))
         for example in exploration.counterexamples.values()
@@ -203,29 +202,10 @@ def _joined(starts: Sequence[Run], path: Path[World, Action]) -> Path[World, Act
     return Path(start.path.initial, (*start.path.steps, *path.steps))
 
 
-class _Ways:
-    """The shortest way to each place of a searched graph: along the step that first met it."""
-
-    def __init__(self, graph: Graph[World, Action], starts: int) -> None:
-        self.graph, self.starts = graph, starts
-        self.first: dict[int, tuple[int, Action]] = {}
-        for source, action, target in graph.edges:
-            if target >= starts:
-                self.first.setdefault(target, (source, action))
-
-    def run(self, place: int, starts: Sequence[Run]) -> Run:
-        root = place
-        while root >= self.starts:
-            root = self.first[root][0]
-        return Run(self.graph.states[place], starts[root], lambda: self.way(place))
-
-    def way(self, place: int) -> tuple[tuple[Action, World], ...]:
-        steps: list[tuple[Action, World]] = []
-        while place >= self.starts:
-            source, action = self.first[place]
-            steps.append((action, self.graph.states[place]))
-            place = source
-        return tuple(reversed(steps))
+def _settled_run(graph: Graph[World, Action], place: int, starts: Sequence[Run]) -> Run:
+    """The run that settles at the place, as a run that goes on from the start that it began in."""
+    way = graph.way(place)
+    return Run(graph.states[place], starts[way[0][0] if way else place], lambda: graph.path(place).steps)
 
 
 def _expect(step: Expect | Possible, course: Course) -> Course:

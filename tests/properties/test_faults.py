@@ -20,6 +20,7 @@ from gangproof.properties.faults import FAULTS, Fault, FaultResult, cases_text, 
 from gangproof.properties.faults.fault import PROMISES
 from gangproof.properties.faults.left_out import LEFT_OUT
 from gangproof.properties.faults.page import page
+from gangproof.properties.faults.queueing import counting, members_now, members_tried
 from gangproof.properties.judges import questions
 from gangproof.properties.machine import Machine
 from gangproof.properties.named import NAMED
@@ -57,6 +58,7 @@ CAUGHT = {
     "F-24": ("INV-08", 5, 3),
     "F-25": ("LIVE-02", 10, 10),
     "F-26": ("INV-11", 6, 4),
+    "F-27": ("LIVE-14", 18, 1441),
     "F-28": ("INV-09", 10, 144),
     "F-29": ("INV-38", 6, 3),
     "F-30": ("INV-08", 7, 5),
@@ -153,6 +155,13 @@ def test_a_fault_is_not_caught_by_a_property_that_is_not_named_for_it() -> None:
     (slots,) = (fault for fault in FAULTS if fault.id == "F-20")
     deaf = Fault(slots.change, slots.name, slots.tier, ("queue order",), "", "", "")
     assert run_fault(deaf, case("F-20")).killed_by is None
+
+
+def test_members_and_total_of_one_instant_leave_nobody_behind() -> None:
+    """F-27 is not that members wait for room: the same scheduler, with both numbers of one instant, is right."""
+    assert run_fault(counting(members_now), case("F-27")).killed_by == "LIVE-14"
+    right = run_fault(counting(members_tried), case("F-27"))
+    assert (right.killed_by, right.states) == (None, 1423)
 
 
 def test_a_shipped_deviation_from_the_backoff_breaks_its_property() -> None:
