@@ -34,18 +34,10 @@ def test_intended(document: Scenario) -> None:
 
 
 SHIPPED = [d for d in DOCUMENTS if d.profile != "intended" and d.id not in NOT_YET]
-NOT_FOLLOWED = {
-    "GB-02-shipped": "bound pods have distinct start times here; without any, either victim may be chosen",
-    "SOP-11-shipped": "the model also has runs in which nobody's guard is lifted in time, which were never seen",
-}
-"""Documents about v1.36.3 that the model does not follow, and why."""
-
 
 @pytest.mark.parametrize("document", SHIPPED, ids=lambda d: d.id)
 def test_shipped(document: Scenario) -> None:
     """A document that does not name v1.36.3 is judged without the deviations that are races."""
-    if document.id in NOT_FOLLOWED:
-        pytest.skip(NOT_FOLLOWED[document.id])
     rules = V1_36_3 if document.profile == "v1.36.3" else V1_36_3_PROMPT
     report = check_scenario(document, "v1.36.3", rules, Questions(), LIMITS)
     assert report.verdict is Verdict.HOLDS, str(report)
