@@ -1,4 +1,4 @@
-"""`gangproof conform`: another scheduler's behaviour held against the model."""
+"""`gangproof conform`: another scheduler, or what one was recorded to do, held against the model and the promises."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangproof.cli.pictures import save
-from gangproof.cli.terminal import command, emit, progress, tell
+from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 
 if TYPE_CHECKING:
+    from gangproof.adapters.report import AdapterReport
     from gangproof.properties.conformance.report import ConformanceReport
+    from gangproof.properties.scenarios.document import Scenario
 
 
 class Output(StrEnum):
@@ -22,17 +24,87 @@ class Output(StrEnum):
     JSON = "json"
 
 
-app = typer.Typer(
-    help="Hold what another scheduler did against the model, in the profile v1.36.3.", no_args_is_help=True
-)
+class AdapterOutput(StrEnum):
+    """The forms of the answer about a scheduler that was run."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(help="Hold another scheduler against the scenarios and the promises.", no_args_is_help=True)
+Files = Annotated[
+    list[str] | None, typer.Argument(metavar="[FILE.scenario.yaml…]", help="Scenario files to run.")
+]
+Timeout = Annotated[
+    float, typer.Option(min=0.1, metavar="SECONDS", help="Wall time after which an answer is a hang.")
+]
+Form = Annotated[AdapterOutput, typer.Option("-o", "--output", help="The form of the answer.")]
 
 
 @app.callback()
 def conform() -> None:
-    """Hold what another scheduler did against the model, in the profile v1.36.3."""
+    """Hold another scheduler against the scenarios and the promises."""
 
 
-@app.command(context_settings={"help_option_names": ["-h", "--help"]})
+@app.command("kube-scheduler", context_settings=CONTEXT)
+@command
+def kube_scheduler(
+    context: typer.Context,
+    files: Files = None,
+    binary: Annotated[
+        Path | None,
+        typer.Option(
+            "--binary",
+            metavar="PATH",
+            help="The program that make kube-scheduler makes; or $GANGPROOF_KUBE_SCHEDULER.",
+        ),
+    ] = None,
+    timeout: Timeout = 60.0,
+    output: Form = AdapterOutput.TEXT,
+) -> int:
+    """Run scenarios on the real kube-scheduler v1.36.3, many times each, and tell where it does not do as they say.
+
+    Example: gangproof conform kube-scheduler scenarios/gang.scenario.yaml
+    """
+    from gangproof.adapters.conform import by_expectations, conform
+    from gangproof.adapters.json_lines import JsonLines
+    from gangproof.adapters.kube_scheduler import NotBuiltError, find
+    from gangproof.adapters.protocol import AdapterError
+
+    try:
+        program = find(binary)
+    except NotBuiltError as error:
+        raise UsageError(str(error)) from None
+    documents = _documents(files)
+    adapter = JsonLines([str(program)], timeout)
+    with progress("gangproof conform kube-scheduler") as watch:
+        try:
+            report = conform(adapter, documents, by_expectations, "by what they expect", watch)
+        except AdapterError as error:
+            raise UsageError(f"{program}: {error}") from None
+        finally:
+            adapter.close()
+    return _show(report, output)
+
+
+def _documents(files: list[str] | None) -> tuple[Scenario, ...]:
+    from gangproof.load import load_scenarios
+
+    if not files:
+        raise UsageError("found no scenario files, expected FILE.scenario.yaml…")
+    return tuple(document for file in files for document in load_scenarios(file))
+
+
+def _show(report: AdapterReport, output: AdapterOutput) -> int:
+    from gangproof.adapters.report import FORMATS
+
+    emit(FORMATS[output.value](report))
+    return report.exit_code
+
+
+@app.command(context_settings=CONTEXT)
 @command
 def recorded(
     context: typer.Context,

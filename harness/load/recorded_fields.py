@@ -114,6 +114,7 @@ SNAPSHOT = Fields(
     {
         "t": NUMBER,
         "cycles": INTEGER,
+        "events": INTEGER,
         "pods": MapOf(POD),
         "podGroups": MapOf(ListOf(CONDITION)),
         "claims": IGNORED,

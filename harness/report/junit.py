@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from gangproof.properties.verdict import Verdict
@@ -14,11 +15,16 @@ _SKIPPED = (Verdict.NOT_SUPPORTED, Verdict.NOTHING_CHECKED)
 
 
 def junit(report: Report) -> str:
-    """One test case for each scenario and one for a cluster.
+    """One test case for each scenario and one for a cluster."""
+    return junit_of(cases(report), report.profile)
+
+
+def junit_of(judged: Iterable[Case], against: str) -> str:
+    """One test case for each; `against` is the profile, or the scheduler, in the brackets behind its name.
 
     `violated` is a failure; `inconclusive` and `vacuous` are errors; what could not be judged is skipped.
     """
-    found = list(cases(report))
+    found = list(judged)
     suite = ElementTree.Element(
         "testsuite",
         {
@@ -31,17 +37,17 @@ def junit(report: Report) -> str:
         },
     )
     for case in found:
-        suite.append(_case(case, report.profile))
+        suite.append(_case(case, against))
     root = ElementTree.Element("testsuites")
     root.append(suite)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
 
 
-def _case(case: Case, profile: str) -> ElementTree.Element:
+def _case(case: Case, against: str) -> ElementTree.Element:
     attributes = {
         "classname": _clean(case.file or "gangproof"),
-        "name": _clean(f"{case.name}[{profile}]"),
+        "name": _clean(f"{case.name}[{against}]"),
         "time": f"{case.seconds:.3f}",
     }
     if case.file:

@@ -1,0 +1,45 @@
+"""Documents on an adapter, one after the other: what `gangproof conform` does, without the command line.
+
+A failure in one document never ends the others; an interruption ends with what there is by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gangproof.adapters import answers
+from gangproof.adapters.documents import DocumentResult, run_document
+from gangproof.adapters.protocol import Adapter
+from gangproof.adapters.report import AdapterReport
+from gangproof.properties.scenarios.document import Scenario
+
+Watch = Callable[[str], None]
+Runner = Callable[[Adapter, Scenario, Watch], DocumentResult]
+
+
+def by_expectations(adapter: Adapter, document: Scenario, watch: Watch) -> DocumentResult:
+    """What the document itself expects."""
+    return run_document(adapter, document, watch=watch)
+
+
+def conform(
+    adapter: Adapter,
+    documents: Sequence[Scenario],
+    runner: Runner,
+    judged_by: str,
+    watch: Watch = lambda _: None,
+) -> AdapterReport:
+    """The report on the documents. Raises AdapterError if the adapter does not even say who it is."""
+    who = answers.hello(adapter.hello())
+    scheduler = " ".join(filter(None, (who["name"], who.get("version"))))
+    results: list[DocumentResult] = []
+    unfinished: tuple[str, ...] = ()
+    for number, document in enumerate(documents, 1):
+        told = f"scenario {number} of {len(documents)}, {document.id}"
+        watch(told)
+        try:
+            results.append(runner(adapter, document, lambda what, told=told: watch(f"{told}: {what}")))
+        except KeyboardInterrupt:
+            unfinished = tuple(rest.id for rest in documents[len(results) :])
+            break
+    return AdapterReport(scheduler, judged_by, tuple(results), unfinished)

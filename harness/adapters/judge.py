@@ -1,0 +1,78 @@
+"""Whether one recorded run of a document is as the document says, check by check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gangproof.adapters.seen import seen
+from gangproof.adapters.translate import Check, name_of
+from gangproof.impl.objects import Pod
+from gangproof.properties.scenarios import document as doc
+from gangproof.properties.scenarios.judge import unmet
+
+Data = Mapping[str, Any]
+
+
+def wrong(check: Check, run: Data) -> str | None:
+    """What is found instead of what the check wants, None if it is met. The run has every look."""
+    looks, log = run["result"]["snapshots"], run["result"]["log"]
+    if isinstance(check.step, doc.Attempt):
+        before, after = (looks[place] for place in check.looks)
+        return _attempt(check.step, check, log[before["events"] : after["events"]])
+    look = looks[check.looks[0]]
+    world = seen(check.objects, look, log[: look["events"]])
+    found = [
+        f"{lacking}, expected {expected}"
+        for expected in check.step.expectations
+        if (lacking := unmet(world, expected, ())) is not None
+    ]
+    return "; ".join(found) or None
+
+
+def _attempt(step: doc.Attempt, check: Check, events: Sequence[Data]) -> str | None:
+    tried = next((event["obj"] for event in events if event.get("ev") == "pop"), None)
+    mine = tried is not None and _is_of(step, check, tried)
+    found = _result(events) if mine else "absent"
+    if found == step.result:
+        return None
+    instead = f"{tried} was tried instead" if tried is not None else "no cycle ran"
+    return (
+        f"the cycle of {step.entity} is {found}"
+        + ("" if mine else f" ({instead})")
+        + f", expected {step.result}"
+    )
+
+
+def _is_of(step: doc.Attempt, check: Check, name: str) -> bool:
+    """Whether the cycle that began with this pod is for the entity."""
+    if step.entity.kind == "pod":
+        return name == name_of(step.entity.key)
+    pods = (obj for obj in check.objects.values() if isinstance(obj, Pod))
+    return any(name_of(pod.key) == name and pod.group == step.entity.key for pod in pods)
+
+
+def _result(events: Sequence[Data]) -> str:
+    """The verdict of the cycle: `scheduled` as soon as one of its members was not sent back by it."""
+    tried: dict[str, None] = {}
+    failed: dict[str, str] = {}
+    for event, code in _inner(events):
+        if event["ev"] in ("pop", "try"):
+            tried[event["obj"]] = None
+        else:
+            failed[event["obj"]] = code
+    if tried.keys() - failed.keys():
+        return "scheduled"
+    return "error" if set(failed.values()) == {"Error"} else "unschedulable"
+
+
+def _inner(events: Sequence[Data]) -> Iterator[tuple[Data, str]]:
+    """The inner events of the cycle itself, without the failures of calls that it has made."""
+    broken: set[str] = set()
+    for event in events:
+        if event.get("ev") == "failed":
+            broken.add((event.get("obj") or "").partition("/")[2])
+        elif event.get("ev") in ("pop", "try", "fail") and not (
+            event["ev"] == "fail" and event.get("obj") in broken
+        ):
+            yield event, (event.get("msg") or "").partition(":")[0]

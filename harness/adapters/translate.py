@@ -1,0 +1,265 @@
+"""A scenario document as what an adapter is told: the setup, the steps with whole objects, and where to look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from attrs import define, evolve, field, frozen
+
+from gangproof.adapters.manifests import Manifest, NotWrittenError, manifest
+from gangproof.adapters.modes import Mode
+from gangproof.impl.gates import NAMES, FeatureGates
+from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.table import Table
+from gangproof.load.creations import reference
+from gangproof.properties.scenarios import document as doc
+from gangproof.properties.scenarios.expectations import Rejected
+from gangproof.properties.scenarios.records import Created, DeviceClass, Job, Ref, Refused, ResourceClaim
+from gangproof.properties.scenarios.requests import QUANTITIES
+from gangproof.properties.scenarios.run import FLUSH_AFTER
+
+Step = dict[str, Any]
+KINDS = {
+    "node": "Node",
+    "podGroup": "PodGroup",
+    "pod": "Pod",
+    "workload": "Workload",
+    "claim": "ResourceClaim",
+    "deviceClass": "DeviceClass",
+    "priorityClass": "PriorityClass",
+    "pdb": "PodDisruptionBudget",
+}
+HELD = ("bind", "delete")
+"""The calls that can be held open and made to fail."""
+PARALLEL = 16
+"""How many threads a scheduler needs so that calls can be held open."""
+
+
+class NotRunnableError(Exception):
+    """Why a scheduler alone cannot show what a document says, in a few words."""
+
+
+@frozen
+class Check:
+    """An expectation or an attempt of the document, with the places of the looks that it is judged by.
+
+    `objects` are those that users have made by then and not deleted, as they last wrote them.
+    """
+
+    step: doc.Expect | doc.Possible | doc.Attempt
+    looks: tuple[int, ...]
+    objects: Table[Created]
+
+    @property
+    def kind(self) -> str:
+        return type(self.step).__name__.lower()
+
+
+@frozen
+class Translation:
+    """One document for an adapter: `setup` and `steps` for `record`, and what to judge afterwards."""
+
+    setup: dict[str, Any]
+    steps: tuple[Step, ...]
+    checks: tuple[Check, ...]
+
+    def in_mode(self, mode: Mode) -> tuple[dict[str, Any], tuple[Step, ...]]:
+        """Setup and steps of one run. Side by side there are no single attempts: what is done during one is
+        done, and the cluster settles."""
+        return {**self.setup, **mode.options}, self.steps if not mode.eager else tuple(_eager(self.steps))
+
+
+def _eager(steps: Sequence[Step]) -> Iterator[Step]:
+    for step in steps:
+        if "attempt" in step:
+            yield from step.get("during", ())
+            yield {"settle": True}
+        else:
+            yield step
+
+
+def translate(document: doc.Scenario) -> Translation:
+    """The document in the terms of an adapter. Raises NotRunnableError."""
+    if document.profile == "intended":
+        raise NotRunnableError("profile intended")
+    if document.gates.workload_with_job:
+        raise NotRunnableError("it needs the Job controller")
+    translator = _Translator(document.gates)
+    for step in document.steps:
+        translator.step(step)
+    return Translation(_setup(document), tuple(translator.steps), tuple(translator.checks))
+
+
+def _setup(document: doc.Scenario) -> dict[str, Any]:
+    options = document.scheduler
+    setup: dict[str, Any] = {
+        "name": document.id,
+        "gates": {name: document.gates.enabled(name) for name in NAMES},
+        "score": "rank" if options.rank else "default",
+        "atomic": True,
+        "trace": True,
+    }
+    if options.node_scores is not None:
+        setup |= {"score": "fixed", "nodeScores": dict(options.node_scores)}
+    if options.backoff_max == 0:
+        setup["noBackoff"] = True
+    elif (options.backoff_initial, options.backoff_max) != (1000, 10000):
+        raise NotRunnableError("another backoff than 1 s to 10 s, or none")
+    if options.profiles != ("default-scheduler",):
+        raise NotRunnableError("several profiles of the scheduler")
+    if any(isinstance(step, doc.Hold) for step in document.steps):
+        setup["parallelism"] = PARALLEL
+    return setup
+
+
+@define
+class _Translator:
+    gates: FeatureGates
+    steps: list[Step] = field(factory=list[Step])
+    checks: list[Check] = field(factory=list[Check])
+    objects: Table[Created] = Table()
+    looks: int = 0
+
+    def step(self, step: doc.Step) -> None:
+        match step:
+            case doc.Create() | doc.Delete() | doc.Update():
+                self.steps.extend(self.change(step))
+            case doc.Finish(pods=pods):
+                self.steps.append({"finish": [name_of(pod) for pod in pods]})
+            case doc.Settle():
+                self.steps.append({"settle": True})
+            case doc.Flush():
+                self.advance(FLUSH_AFTER + 1000)
+            case doc.Advance(milliseconds=milliseconds):
+                self.advance(milliseconds)
+            case doc.Hold(calls=calls) | doc.Release(calls=calls) | doc.Fail(calls=calls):
+                self.steps.append({type(step).__name__.lower(): [_call(call) for call in calls]})
+            case doc.Restart():
+                self.steps.append({"restart": True})
+            case doc.Attempt(during=during):
+                changes = [change for inner in during for change in self.change(inner)]
+                before = self.look()
+                self.steps.append({"attempt": True, "during": changes} if changes else {"attempt": True})
+                self.checks.append(Check(step, (before, self.look()), self.objects))
+            case doc.Expect(expectations=expected) | doc.Possible(expectations=expected):
+                if any(isinstance(one, Rejected) for one in expected):
+                    raise NotRunnableError("it needs the API server's validation")
+                self.steps.append({"settle": True})
+                self.checks.append(Check(step, (self.look(),), self.objects))
+            case doc.Lag() | doc.CatchUp():
+                raise NotRunnableError("views that stand still")
+
+    def advance(self, milliseconds: int) -> None:
+        seconds = milliseconds / 1000
+        self.steps += [{"settle": True}, {"advance": seconds}, {"settle": True}]
+
+    def look(self) -> int:
+        self.steps.append({"snapshot": True})
+        self.looks += 1
+        return self.looks - 1
+
+    def change(self, step: doc.Create | doc.Delete | doc.Update) -> Iterator[Step]:
+        match step:
+            case doc.Create(objects=objects):
+                manifests = [written for obj in objects for written in self.created(obj)]
+                yield {"create": manifests}
+            case doc.Delete(objects=refs):
+                yield {"delete": [_reference(ref) for ref in refs]}
+                for ref in refs:
+                    self.objects = self.objects.drop(str(ref))
+            case doc.Update(changes=changes):
+                yield {"update": [self.updated(change) for change in changes]}
+
+    def created(self, obj: Created) -> Iterator[Manifest]:
+        self.objects = self.objects.put(str(reference(obj)), obj)
+        yield from self.written(obj)
+
+    def written(self, obj: Created) -> Iterator[Manifest]:
+        match obj:
+            case Refused():
+                raise NotRunnableError("it needs the API server's validation")
+            case Job():
+                raise NotRunnableError("it needs the Job controller")
+            case Workload():
+                raise NotRunnableError("it needs the API server's admission")
+            case ResourceClaim() | DeviceClass():
+                yield from _of_claims(obj)
+            case Node() | Pod() | PodGroup() | PriorityClass() | PodDisruptionBudget():
+                if isinstance(obj, Pod | PodGroup) and any(
+                    claim.resource_claim_template_name for claim in obj.resource_claims
+                ):
+                    raise NotRunnableError("it needs the claim controller")
+                try:
+                    yield manifest(obj, self.gates)
+                except NotWrittenError as error:
+                    raise NotRunnableError(str(error)) from None
+
+    def updated(self, change: doc.Change) -> Manifest:
+        old = self.objects.get(str(change.ref))
+        if old is None or isinstance(old, Refused):
+            raise NotRunnableError(f"an update of {change.ref}, which is not there")
+        values = dict(change.values)
+        for name in QUANTITIES & values.keys():
+            values[name] = Table({**getattr(old, name), **cast("Table[int]", values[name])})
+        new = evolve(old, **values)
+        self.objects = self.objects.put(str(change.ref), new)
+        (written,) = self.written(new)
+        return written
+
+
+def name_of(key: str) -> str:
+    """How a look and a log call it: by its key without the namespace `default`."""
+    return key.removeprefix("default/")
+
+
+def _call(call: doc.Call) -> str:
+    if call.kind not in HELD:
+        raise NotRunnableError(f"calls of {call.kind}")
+    return f"{call.kind}/{name_of(call.pod)}"
+
+
+def _reference(ref: Ref) -> str:
+    if ref.kind not in KINDS:
+        raise NotRunnableError("it needs the Job controller")
+    return f"{KINDS[ref.kind]}/{ref.key}" if "/" in ref.key else f"{KINDS[ref.kind]}//{ref.key}"
+
+
+def _of_claims(obj: ResourceClaim | DeviceClass) -> Iterator[Manifest]:
+    """A claim; or a class, with a pool of devices on each of its nodes."""
+    version = {"apiVersion": "resource.k8s.io/v1"}
+    if isinstance(obj, ResourceClaim):
+        if obj.allocated is not None:
+            raise NotRunnableError("a claim that is allocated from the start")
+        request = {
+            "name": "r",
+            "exactly": {
+                "deviceClassName": obj.device_class,
+                "allocationMode": "ExactCount",
+                "count": obj.count,
+            },
+        }
+        metadata = {"name": obj.name, "namespace": obj.namespace}
+        spec = {"devices": {"requests": [request]}}
+        yield {**version, "kind": "ResourceClaim", "metadata": metadata, "spec": spec}
+        return
+    driver = f"{obj.name}.example.com"
+    selector = {"cel": {"expression": f"device.driver == '{driver}'"}}
+    yield {
+        **version,
+        "kind": "DeviceClass",
+        "metadata": {"name": obj.name},
+        "spec": {"selectors": [selector]},
+    }
+    for node, count in obj.devices.items():
+        yield {
+            **version,
+            "kind": "ResourceSlice",
+            "metadata": {"name": f"{obj.name}-{node}"},
+            "spec": {
+                "driver": driver,
+                "nodeName": node,
+                "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": f"d{number}"} for number in range(count)],
+            },
+        }
