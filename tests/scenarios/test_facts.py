@@ -35,6 +35,7 @@ def test_intended(document: Scenario) -> None:
 
 SHIPPED = [d for d in DOCUMENTS if d.profile != "intended" and d.id not in NOT_YET]
 
+
 @pytest.mark.parametrize("document", SHIPPED, ids=lambda d: d.id)
 def test_shipped(document: Scenario) -> None:
     """A document that does not name v1.36.3 is judged without the deviations that are races."""
