@@ -7,10 +7,10 @@ JOBS   ?= 2
 OUT    ?= out
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test campaign bench lint lock clean FORCE
+.PHONY: help install demo test campaign bench lint lock clean kube-scheduler kube-scheduler-test go FORCE
 
 help:       ## show the targets
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
 
 install: $(VENV)/installed ## make .venv with the pinned packages and gangproof itself
 
@@ -52,7 +52,18 @@ lock: ## resolve requirements.lock anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --extra dev pyproject.toml --output-file requirements.lock
 
+KUBE_SCHEDULER := adapters/kube-scheduler
+
+kube-scheduler: go ## build the real kube-scheduler as an adapter (needs Go 1.26; minutes the first time)
+	cd $(KUBE_SCHEDULER) && go build -o bin/kube-scheduler .
+
+kube-scheduler-test: go ## vet and test that adapter
+	cd $(KUBE_SCHEDULER) && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./... && go test ./...
+
+go:
+	@command -v go > /dev/null || { echo 'Go not found: install Go 1.26 or later' >&2; exit 1; }
+
 clean:      ## remove what the other targets made
-	rm -rf $(VENV) build out *.egg-info
+	rm -rf $(VENV) build out *.egg-info $(KUBE_SCHEDULER)/bin
 
 FORCE:

@@ -1,0 +1,300 @@
+// The calls by which the scheduler acts on the cluster, and the two at which a plugin could: each can be held open,
+// can fail, can take time. In stepwise mode they are also put in order: calls that are open at the same time are
+// carried out one by one, each with all that it causes, in the order in which their pods were created. Without
+// that, members of one gang are bound in an order that only the runtime knows.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	resourcev1client "k8s.io/client-go/kubernetes/typed/resource/v1"
+	schedulingv1alpha2client "k8s.io/client-go/kubernetes/typed/scheduling/v1alpha2"
+)
+
+// callNames are the calls that hold, release and fail know; the part after the slash is a pod, or the object named here.
+var callNames = []string{"bind", "delete", "patch", "permit", "prebind", "claim", "condition"}
+
+type calls struct {
+	journal  *journal
+	ordered  bool
+	delay    int                  // milliseconds at most
+	position func(key string) int // of a pod in the order of creation
+
+	mu      sync.Mutex
+	held    map[string]chan struct{}
+	failing map[string]bool
+	open    []*call
+	serial  int
+	arrived chan struct{} // says that an ordered call wants to go on
+}
+
+type call struct {
+	key      string
+	position int
+	serial   int
+	proceed  chan struct{}
+}
+
+func newCalls(setup *Setup, journal *journal, position func(string) int) *calls {
+	return &calls{
+		journal: journal, ordered: !setup.Eager, delay: setup.CallDelay, position: position,
+		held: map[string]chan struct{}{}, failing: map[string]bool{}, arrived: make(chan struct{}, 1),
+	}
+}
+
+// upTo is a random time of at most so many milliseconds.
+func upTo(ms int) time.Duration {
+	return time.Duration(rand.Int63n(int64(ms)*int64(time.Millisecond) + 1))
+}
+
+var errGone = errors.New("the scheduler that made this call is gone")
+
+// enter is where each call begins. It returns when the call may be carried out, or the error by which it fails.
+func (c *calls) enter(ctx context.Context, gone <-chan struct{}, key string) error {
+	if c.delay > 0 {
+		time.Sleep(upTo(c.delay))
+	}
+	if err := c.line(ctx, gone, key); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	fails, gate := c.failing[key], c.held[key]
+	delete(c.failing, key)
+	c.mu.Unlock()
+	switch {
+	case fails:
+		c.journal.add("failed", key, "", "")
+		return fmt.Errorf("%s fails as the scenario asks", key)
+	case gate == nil:
+		return nil
+	}
+	c.journal.add("held", key, "", "")
+	if err := wait(ctx, gone, gate); err != nil {
+		return err
+	}
+	return c.line(ctx, gone, key)
+}
+
+func wait(ctx context.Context, gone, until <-chan struct{}) error {
+	select {
+	case <-until:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-gone:
+		return errGone
+	}
+}
+
+// line waits for the call's turn.
+func (c *calls) line(ctx context.Context, gone <-chan struct{}, key string) error {
+	if !c.ordered {
+		return nil
+	}
+	_, of, _ := strings.Cut(key, "/")
+	mine := &call{key: key, position: c.position(of), proceed: make(chan struct{})}
+	c.mu.Lock()
+	c.serial++
+	mine.serial = c.serial
+	c.open = append(c.open, mine)
+	c.mu.Unlock()
+	select {
+	case c.arrived <- struct{}{}:
+	default:
+	}
+	err := wait(ctx, gone, mine.proceed)
+	if err != nil {
+		c.mu.Lock()
+		c.open = slices.DeleteFunc(c.open, func(o *call) bool { return o == mine })
+		c.mu.Unlock()
+	}
+	return err
+}
+
+// next lets the first of the open calls go on; false if there is none.
+func (c *calls) next() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) == 0 {
+		return false
+	}
+	slices.SortFunc(c.open, func(a, b *call) int {
+		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.key, b.key), cmp.Compare(a.serial, b.serial))
+	})
+	close(c.open[0].proceed)
+	c.open = c.open[1:]
+	return true
+}
+
+func (c *calls) hold(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held[key] == nil {
+		c.held[key] = make(chan struct{})
+	}
+}
+
+func (c *calls) release(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if gate := c.held[key]; gate != nil {
+		close(gate)
+		delete(c.held, key)
+	}
+}
+
+func (c *calls) fail(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failing[key] = true
+}
+
+// concerned says whether a step has asked for something at such a call.
+func (c *calls) concerned(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failing[key] || c.held[key] != nil
+}
+
+// checkCalls reads CALL/pod names.
+func checkCalls(step string, keys []string) error {
+	for _, key := range keys {
+		name, of, _ := strings.Cut(key, "/")
+		if !slices.Contains(callNames, name) || of == "" {
+			return fmt.Errorf("step.%s: found %q, expected CALL/pod, the call one of %s", step, key, strings.Join(callNames, ", "))
+		}
+	}
+	return nil
+}
+
+// client is the scheduler's: its writes go through calls. It ends with the scheduler it was made for.
+type client struct {
+	*fake.Clientset
+	calls *calls
+	gone  <-chan struct{}
+}
+
+func (c *client) enter(ctx context.Context, name string, key string) error {
+	return c.calls.enter(ctx, c.gone, name+"/"+key)
+}
+
+func (c *client) CoreV1() corev1client.CoreV1Interface { return core{c.Clientset.CoreV1(), c} }
+
+func (c *client) SchedulingV1alpha2() schedulingv1alpha2client.SchedulingV1alpha2Interface {
+	return scheduling{c.Clientset.SchedulingV1alpha2(), c}
+}
+
+func (c *client) ResourceV1() resourcev1client.ResourceV1Interface {
+	return resources{c.Clientset.ResourceV1(), c}
+}
+
+type core struct {
+	corev1client.CoreV1Interface
+	c *client
+}
+
+func (i core) Pods(ns string) corev1client.PodInterface {
+	return pods{i.CoreV1Interface.Pods(ns), i.c, ns}
+}
+
+type pods struct {
+	corev1client.PodInterface
+	c  *client
+	ns string
+}
+
+func (i pods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOptions) error {
+	if err := i.c.enter(ctx, "bind", key(i.ns, b.Name)); err != nil {
+		return err
+	}
+	return i.PodInterface.Bind(ctx, b, o)
+}
+
+func (i pods) Patch(ctx context.Context, name string, t types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*v1.Pod, error) {
+	if err := i.c.enter(ctx, "patch", key(i.ns, name)); err != nil {
+		return nil, err
+	}
+	return i.PodInterface.Patch(ctx, name, t, data, o, sub...)
+}
+
+func (i pods) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	if err := i.c.enter(ctx, "delete", key(i.ns, name)); err != nil {
+		return err
+	}
+	i.c.calls.journal.add("evict", key(i.ns, name), "", "")
+	return i.PodInterface.Delete(ctx, name, o)
+}
+
+type scheduling struct {
+	schedulingv1alpha2client.SchedulingV1alpha2Interface
+	c *client
+}
+
+func (i scheduling) PodGroups(ns string) schedulingv1alpha2client.PodGroupInterface {
+	return podGroups{i.SchedulingV1alpha2Interface.PodGroups(ns), i.c, ns}
+}
+
+type podGroups struct {
+	schedulingv1alpha2client.PodGroupInterface
+	c  *client
+	ns string
+}
+
+func (i podGroups) Patch(ctx context.Context, name string, t types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*schedulingv1alpha2.PodGroup, error) {
+	if err := i.c.enter(ctx, "condition", key(i.ns, name)); err != nil {
+		return nil, err
+	}
+	return i.PodGroupInterface.Patch(ctx, name, t, data, o, sub...)
+}
+
+type resources struct {
+	resourcev1client.ResourceV1Interface
+	c *client
+}
+
+func (i resources) ResourceClaims(ns string) resourcev1client.ResourceClaimInterface {
+	return resourceClaims{i.ResourceV1Interface.ResourceClaims(ns), i.c, ns}
+}
+
+type resourceClaims struct {
+	resourcev1client.ResourceClaimInterface
+	c  *client
+	ns string
+}
+
+func (i resourceClaims) Update(ctx context.Context, claim *resourcev1.ResourceClaim, o metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
+	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
+		return nil, err
+	}
+	return i.ResourceClaimInterface.Update(ctx, claim, o)
+}
+
+func (i resourceClaims) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim, o metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
+	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
+		return nil, err
+	}
+	return i.ResourceClaimInterface.UpdateStatus(ctx, claim, o)
+}
+
+func (i resourceClaims) Patch(ctx context.Context, name string, t types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*resourcev1.ResourceClaim, error) {
+	if err := i.c.enter(ctx, "claim", key(i.ns, name)); err != nil {
+		return nil, err
+	}
+	return i.ResourceClaimInterface.Patch(ctx, name, t, data, o, sub...)
+}

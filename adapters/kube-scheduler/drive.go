@@ -1,0 +1,180 @@
+// How a scenario goes on: cycle by cycle, attempt by attempt, or free. In stepwise mode the scheduler stands at a
+// gate before each cycle, and it is let through only when everything that the cycle before began has ended.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+)
+
+const (
+	defaultIdle     = 25 // seconds: more than two maximal backoffs
+	defaultHotLimit = 10
+	mostSeconds     = 900 // of a settle step
+	attemptPatience = 30  // seconds
+)
+
+// drive is the gate, and the pause within an attempt.
+type drive struct {
+	s      *scenario
+	tick   chan struct{} // lets one cycle begin
+	atGate atomic.Bool
+
+	pause  atomic.Bool   // at the next SchedulePod
+	resume chan struct{} // the end of the pause
+	frozen atomic.Bool   // while a create step runs, for Atomic
+
+	mu           sync.Mutex // for eager cycles
+	lastProgress int
+	lastTime     time.Time
+	fruitless    int
+}
+
+func newDrive(s *scenario) *drive {
+	return &drive{s: s, tick: make(chan struct{}), resume: make(chan struct{})}
+}
+
+// mayBegin returns when the next cycle may begin; false if the scheduler is to stop.
+func (d *drive) mayBegin(ctx context.Context) bool {
+	if !d.s.setup.Eager {
+		d.atGate.Store(true)
+		defer d.atGate.Store(false)
+		select {
+		case <-d.tick:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	d.brake()
+	for d.s.setup.Atomic && (d.frozen.Load() || !d.s.poppable()) && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	return ctx.Err() == nil
+}
+
+// brake ends a hot loop of eager cycles by letting a second pass.
+func (d *drive) brake() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if progress, now := d.s.journal.progressed(), time.Now(); progress != d.lastProgress || now.After(d.lastTime) {
+		d.lastProgress, d.lastTime, d.fruitless = progress, now, 0
+	}
+	if d.fruitless++; d.fruitless > d.s.setup.HotLimit {
+		d.s.journal.hot()
+		time.Sleep(time.Second)
+	}
+}
+
+// pausePoint is where an attempt waits for what happens during it.
+func (d *drive) pausePoint(ctx context.Context) {
+	if d.pause.CompareAndSwap(true, false) {
+		select {
+		case <-d.resume:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// quiesce returns when nothing in the bubble has anything left to do but to wait for time or for the next step.
+func (s *scenario) quiesce() {
+	for {
+		synctest.Wait()
+		if !s.calls.next() {
+			return
+		}
+	}
+}
+
+// pass lets time pass; calls that become due meanwhile are carried out when they are.
+func (s *scenario) pass(d time.Duration) {
+	timer := time.NewTimer(d)
+	for {
+		select {
+		case <-s.calls.arrived:
+			s.quiesce()
+		case <-timer.C:
+			s.quiesce()
+			return
+		}
+	}
+}
+
+// cycle runs one cycle to the end of all that it begins; false if the one before is still open.
+func (s *scenario) cycle() bool {
+	if !s.drive.atGate.Load() {
+		return false
+	}
+	s.drive.tick <- struct{}{}
+	s.quiesce()
+	return true
+}
+
+// cycles runs at most so many, until the queue has nothing to offer, or until cycles have become fruitless.
+func (s *scenario) cycles(limit int) {
+	fruitless, last := 0, s.journal.progressed()
+	for n := 0; n < limit && s.poppable() && s.cycle(); n++ {
+		if progress := s.journal.progressed(); progress != last {
+			fruitless, last = 0, progress
+		} else if fruitless++; fruitless > s.setup.HotLimit {
+			s.journal.hot()
+			return
+		}
+	}
+}
+
+// attempt runs one cycle, and during in its midst; it waits for backoffs that keep the queue from offering a pod.
+func (s *scenario) attempt(during []Step) error {
+	for waited := 0; waited < attemptPatience && !s.poppable(); waited++ {
+		s.pass(time.Second)
+	}
+	if !s.poppable() {
+		return nil
+	}
+	s.drive.pause.Store(len(during) > 0)
+	if !s.cycle() {
+		s.drive.pause.Store(false)
+		return fmt.Errorf("step.attempt: found a cycle that has not ended, expected its calls to be released first")
+	}
+	for i, step := range during {
+		if err := s.do(step); err != nil {
+			return fmt.Errorf("during %d: %w", i+1, err)
+		}
+	}
+	if len(during) > 0 && !s.drive.pause.Swap(false) {
+		s.drive.resume <- struct{}{}
+		s.quiesce()
+	}
+	return nil
+}
+
+// settle lets the scheduler work until for idle seconds no pod was bound, deleted or nominated and no group got
+// another condition, or until nothing is left in the queue to be tried.
+func (s *scenario) settle(idle int) error {
+	s.quiesce()
+	late := s.setup.WatchDelay+s.setup.CallDelay > 0
+	still, last := 0, -1
+	for second := 0; second < max(mostSeconds, idle+1); second++ {
+		if !s.setup.Eager {
+			s.cycles(1 << 20)
+		}
+		quiet := !late || still > 0
+		if progress := s.journal.progressed(); progress != last {
+			last, still, quiet = progress, 0, !late
+		}
+		q := s.sched.SchedulingQueue
+		if quiet && len(q.PodsInActiveQ())+len(q.PodsInBackoffQ()) == 0 && !s.binding() {
+			return nil
+		}
+		s.pass(time.Second)
+		if still++; still > idle {
+			return nil
+		}
+	}
+	return fmt.Errorf("settle: found changes for %d s without a pause of %d s, expected the cluster to settle", mostSeconds, idle)
+}
