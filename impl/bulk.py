@@ -12,8 +12,9 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from gangproof.impl.api import KINDS, ApiError, kind_of
+from gangproof.impl.api import ApiError, kind_of
 from gangproof.impl.gates import Object
+from gangproof.impl.handlers import KINDS
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
 from gangproof.impl.rules import MemberEvent, Rules

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gangproof.impl.admission import admission, registry
-from gangproof.impl.api import controllers, terminate
 from gangproof.impl.commit import bind, permit, room, submit
 from gangproof.impl.condition import condition, store
+from gangproof.impl.controllers.protection import controllers
 from gangproof.impl.cycle import check, displace, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
+from gangproof.impl.handlers import terminate
 from gangproof.impl.members import members, quorum
 from gangproof.impl.placement import domains
 from gangproof.impl.preemption.ask import ask, ask_as_group

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from gangproof.counterexamples import trace as shown
 from gangproof.impl.actions import Action
-from gangproof.impl.api import KINDS
+from gangproof.impl.handlers import KINDS
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.world import World

@@ -1,0 +1,149 @@
+"""What the scheduler does when it sees that an object came, changed or went (SEMANTICS 3.1, 4.6).
+
+A change of the API's objects is one thing, and that the scheduler sees it another: here is only the second. The
+tables of a world are what the scheduler sees, so seeing begins with the new version taking its place there.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.commit import forget
+from gangproof.impl.gates import Object
+from gangproof.impl.members import tell
+from gangproof.impl.objects import Node, Pod, PodGroup
+from gangproof.impl.queue import add, leave, notice
+from gangproof.impl.rules import Rules
+from gangproof.impl.snapshot import put_on, take_off
+from gangproof.impl.table import Table
+from gangproof.impl.world import Event, NodeInfo, World
+
+KINDS: dict[str, str] = {
+    "node": "nodes",
+    "pod": "pods",
+    "podGroup": "groups",
+    "workload": "workloads",
+    "priorityClass": "priority_classes",
+    "pdb": "budgets",
+}
+"""The table of a world in which the objects of a kind stand."""
+
+
+def table(world: World, kind: str) -> Table[Object]:
+    """The objects of a kind by key, as the scheduler sees them."""
+    return getattr(world, KINDS[kind])
+
+
+def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Object | None) -> World:
+    """The scheduler sees the object come (no `old`), change, or go (no `new`)."""
+    match old, new:
+        case (Pod(), None):
+            return _pod_gone(rules, world, old)
+        case (Node(), None):
+            return _node_gone(rules, world, old)
+        case (None, None):
+            return world
+        case (_, None):
+            return _drop(world, kind, old.key)
+        case _:
+            world = evolve(world, **{KINDS[kind]: table(world, kind).put(new.key, new)})
+    match new:
+        case Pod():
+            return _pod_changed(rules, world, old, new)
+        case Node():
+            event = Event("NodeAdded" if old is None else "NodeUpdated", node=new)
+            return _node_changed(rules, world, new, event)
+        case PodGroup() if old is None:
+            return notice(rules, world, Event("PodGroupAdded", group=new.key))
+        case _:
+            return world
+
+
+def _drop(world: World, kind: str, key: str) -> World:
+    return evolve(world, **{KINDS[kind]: table(world, kind).drop(key)})
+
+
+def _pod_changed(rules: Rules, world: World, old: Object | None, pod: Pod) -> World:
+    if not isinstance(old, Pod):
+        return _pod_added(rules, world, pod)
+    if pod.terminal and not old.terminal:
+        return _pod_ended(rules, world, pod)
+    if pod.terminating and not old.terminating:
+        return rules.terminate(rules, world, pod)
+    return _pod_updated(rules, world, old, pod)
+
+
+def _pod_added(rules: Rules, world: World, pod: Pod) -> World:
+    """A new pod is seen (QUEUE-01, QUEUE-02); one of a foreign scheduler only once it is bound (QUEUE-06c)."""
+    if pod.terminal:
+        counts_on = pod.phase == "Succeeded" and not pod.terminating
+        return tell(rules, world, pod.group, "finished", pod.key) if counts_on else world
+    if pod.node_name is not None:
+        return _pod_bound(rules, world, pod)
+    if pod.terminating or pod.scheduler_name not in world.settings.profiles:
+        return world
+    return add(rules, tell(rules, world, pod.group, "added", pod.key), pod)
+
+
+def _pod_bound(rules: Rules, world: World, pod: Pod) -> World:
+    """The pod is seen on a node (QUEUE-02, QUEUE-05)."""
+    world = put_on(world, pod, pod.node_name or "")
+    world = leave(tell(rules, world, pod.group, "bound", pod.key), pod.key)
+    if pod.terminating:
+        world = tell(rules, world, pod.group, "terminating", pod.key)
+    return notice(rules, world, Event("AssignedPodAdded", pod=pod, group=pod.group))
+
+
+def _pod_ended(rules: Rules, world: World, pod: Pod) -> World:
+    """The pod is seen to have ended; one that was told to go counts no longer, however it ends (SEMANTICS 0.5)."""
+    counts_on = pod.phase == "Succeeded" and not pod.terminating
+    world = tell(rules, world, pod.group, "finished" if counts_on else "failed", pod.key)
+    world = take_off(world, pod.key, pod.node_name or "")
+    return notice(rules, world, Event("AssignedPodDeleted", pod=pod, group=pod.group))
+
+
+def _pod_updated(rules: Rules, world: World, old: Pod, pod: Pod) -> World:
+    """QUEUE-03, QUEUE-05, QUEUE-27: the queue holds keys, so only a new node or an own hint matters."""
+    if pod.node_name is not None and old.node_name is None:
+        return _pod_bound(rules, forget(rules, world, old), pod)
+    node = pod.node_name or world.assumed.get(pod.key)
+    if node is not None and not pod.terminal:
+        world = put_on(world, pod, node)
+    return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))
+
+
+def terminate(rules: Rules, world: World, pod: Pod) -> World:
+    """A pod is seen to be going: in *intended* it leaves queue and sets at once (BIND-10, DEV-20)."""
+    world = leave(tell(rules, world, pod.group, "terminating", pod.key), pod.key)
+    if pod.terminal:
+        return world
+    if pod.node_name is not None:
+        world = put_on(world, pod, pod.node_name)
+        return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))
+    return forget(rules, world, pod)
+
+
+def _pod_gone(rules: Rules, world: World, pod: Pod) -> World:
+    """The pod is no more (QUEUE-06, QUEUE-28)."""
+    world = leave(tell(rules, _drop(world, "pod", pod.key), pod.group, "gone", pod.key), pod.key)
+    if pod.node_name is not None and not pod.terminal:
+        world = take_off(world, pod.key, pod.node_name)
+        return notice(rules, world, Event("AssignedPodDeleted", pod=pod, group=pod.group))
+    return forget(rules, world, pod)
+
+
+def _node_changed(rules: Rules, world: World, node: Node, event: Event) -> World:
+    info = world.cache.get(node.name) or NodeInfo(None)
+    world = evolve(world, cache=world.cache.put(node.name, evolve(info, node=node)))
+    return notice(rules, world, event)
+
+
+def _node_gone(rules: Rules, world: World, node: Node) -> World:
+    """The node is no more; the pods on it stay until somebody deletes them (ACT-07)."""
+    world = _drop(world, "node", node.name)
+    info = world.cache[node.name]
+    if not info.pods:
+        world = evolve(world, cache=world.cache.drop(node.name))
+    else:
+        world = evolve(world, cache=world.cache.put(node.name, evolve(info, node=None)))
+    return notice(rules, world, Event("NodeDeleted", node=node))
