@@ -85,7 +85,7 @@ def decode_selector(data: Data | None, more: tuple[Requirement, ...] = ()) -> La
     return LabelSelector((*pairs, *_requirements(data.get("matchExpressions")), *more))
 
 
-def _node_term(data: Data) -> NodeSelectorTerm:
+def decode_node_term(data: Data) -> NodeSelectorTerm:
     return NodeSelectorTerm(
         _requirements(data.get("matchExpressions")), _requirements(data.get("matchFields"))
     )
@@ -96,9 +96,9 @@ def _node_affinity(data: Data | None) -> NodeAffinity:
         return NO_NODES
     needed = data.get(REQUIRED)
     return NodeAffinity(
-        None if needed is None else tuple(map(_node_term, entries_of(needed.get("nodeSelectorTerms")))),
+        None if needed is None else tuple(map(decode_node_term, entries_of(needed.get("nodeSelectorTerms")))),
         tuple(
-            PreferredNodes(entry["weight"], _node_term(entry["preference"]))
+            PreferredNodes(entry["weight"], decode_node_term(entry["preference"]))
             for entry in entries_of(data.get(PREFERRED))
         ),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Literal
 
 from attrs import define, evolve, field
 
@@ -31,10 +31,15 @@ from gangproof.load.text import Document, documents
 from gangproof.properties.conformance.events import Logged
 from gangproof.properties.conformance.recording import (
     Advance,
+    Alter,
+    Attempt,
+    Calls,
     Cycles,
+    End,
     Reap,
     Recording,
     Remove,
+    Restart,
     Settle,
     Step,
 )
@@ -47,6 +52,7 @@ START = 946_684_800
 IDLE = 25
 PODS_ON_A_NODE = 110
 CLAIMS = ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
+CALLS: tuple[Literal["hold", "release", "fail"], ...] = ("hold", "release", "fail")
 REFERENCES: Mapping[str, Kind] = {
     "Pod": "pod",
     "PodGroup": "podGroup",
@@ -123,6 +129,10 @@ class _Run:
     pods: dict[str, int] = field(factory=dict[str, int])
     steps: list[Step] = field(factory=list[Step])
     log: list[Logged] = field(factory=list[Logged])
+    before: list[int] = field(
+        factory=list[int]
+    )  # how much of what is kept of the log comes before each entry
+    marks: list[int] = field(factory=list[int])
 
     def need(self, feature: str) -> None:
         self.needs[feature] = None
@@ -139,11 +149,18 @@ class _Run:
             self.need("inner steps of group preemption")
         if self.result.get("error"):
             self.need("a recorder without an error")
-        looks = iter(entries_of(self.result.get("snapshots")))
-        for place, step in enumerate(entries_of(self.scenario.get("steps"))):
-            self.steps.extend(self.step(step, looks, ("scenario", "steps", place)))
         for place, entry in enumerate(entries_of(self.result.get("log"))):
+            self.before.append(len(self.log))
             self.entry(entry, ("result", "log", place))
+        self.before.append(len(self.log))
+        looks = iter(entries_of(self.result.get("snapshots")))
+        marks: list[int] = entries_of(self.result.get("marks"))
+        for place, step in enumerate(entries_of(self.scenario.get("steps"))):
+            steps = tuple(self.step(step, looks, ("scenario", "steps", place)))
+            self.steps.extend(steps)
+            if place < len(marks):
+                mark = self.before[min(marks[place], len(self.before) - 1)]
+                self.marks.extend(mark for _ in steps)
 
     def recording(self) -> Recording:
         score = self.scenario.get("score")
@@ -160,6 +177,9 @@ class _Run:
             cycles=self.result.get("cycles") or 0,
             pinned=self.scenario.get("order") != "real",
             inner=bool(self.scenario.get("trace")),
+            eager=any(self.scenario.get(option) for option in MISSING_OPTIONS),
+            marks=tuple(self.marks) if len(self.marks) == len(self.steps) else (),
+            error=self.result.get("error") or "",
             needs=tuple(sorted(self.needs)),
         )
 
@@ -176,6 +196,9 @@ class _Run:
         if step.get("create"):
             objects = [self.created(data, (*path, "create", n)) for n, data in enumerate(step["create"])]
             yield Create(tuple(value for value in objects if value is not None))
+        if step.get("update"):
+            objects = [self.created(data, (*path, "update", n)) for n, data in enumerate(step["update"])]
+            yield Alter(tuple(value for value in objects if value is not None))
         if step.get("delete"):
             yield Delete(tuple(self.references(step["delete"], (*path, "delete"))))
         if step.get("settle"):
@@ -184,6 +207,18 @@ class _Run:
             )
         if step.get("cycles"):
             yield Cycles(step["cycles"])
+        if step.get("attempt"):
+            during = entries_of(step.get("during"))
+            yield Attempt(
+                tuple(s for n, d in enumerate(during) for s in self.step(d, looks, (*path, "during", n)))
+            )
+        for what in CALLS:
+            if step.get(what):
+                yield Calls(what, tuple(step[what]))
+        if step.get("finish"):
+            yield End(tuple(map(key_of, step["finish"])))
+        if step.get("restart"):
+            yield Restart()
         if step.get("advance"):
             yield Advance(step["advance"])
         if step.get("kill"):

@@ -100,6 +100,28 @@ POD = Fields(
         "attempts": INTEGER,
     }
 )
+CLAIM = Fields(
+    {
+        "allocation": Fields(
+            {
+                "devices": Fields(
+                    {
+                        "results": ListOf(
+                            Fields({"driver": STRING, "pool": STRING, "device": STRING, "request": STRING})
+                        ),
+                        "config": IGNORED,
+                    }
+                ),
+                "nodeSelector": IGNORED,
+                "allocationTimestamp": IGNORED,
+            }
+        ),
+        "reservedFor": ListOf(
+            Fields({"apiGroup": STRING, "resource": STRING, "name": STRING, "uid": STRING})
+        ),
+        "devices": IGNORED,
+    }
+)
 CONDITION = Fields(
     {
         "type": STRING,
@@ -117,7 +139,7 @@ SNAPSHOT = Fields(
         "events": INTEGER,
         "pods": MapOf(POD),
         "podGroups": MapOf(ListOf(CONDITION)),
-        "claims": IGNORED,
+        "claims": MapOf(CLAIM),
     }
 )
 EVENT = Fields({"t": NUMBER, "cycle": INTEGER, "ev": STRING, "obj": STRING, "node": STRING, "msg": STRING})
@@ -133,6 +155,7 @@ RUN = Fields(
                 "snapshots": ListOf(SNAPSHOT),
                 "log": ListOf(EVENT),
                 "cycles": INTEGER,
+                "marks": ListOf(INTEGER),
                 "hotLoop": IGNORED,
                 "errors": IGNORED,
             }

@@ -9,6 +9,7 @@ from typing import Any
 from gangproof.impl.objects.checks import entries_of, fields_of
 from gangproof.impl.table import Table
 from gangproof.impl.world import Code
+from gangproof.load.decode_pod import decode_node_term
 from gangproof.properties.conformance.events import (
     Bound,
     Conditioned,
@@ -21,10 +22,11 @@ from gangproof.properties.conformance.events import (
     Preempted,
     Tried,
 )
-from gangproof.properties.conformance.recording import Look, SeenPod
+from gangproof.properties.conformance.recording import Look, SeenClaim, SeenPod
 
 Data = Mapping[str, Any]
 SCHEDULED = "PodGroupScheduled"
+DEVICE = ("driver", "pool", "device")
 CODES: Mapping[str, Code] = {"Unschedulable": "Unschedulable", "Error": "Error"}
 _CONDITION = re.compile(r"(\w+)(?:/(\w+))?: ?(.*)", re.DOTALL)
 _PREEMPTOR = re.compile(r"by ([^:]+):")
@@ -106,7 +108,10 @@ def look(data: Data) -> Look:
                 status, reason = entry.get("status") or "", entry.get("reason") or ""
                 groups[key] = Conditioned(key, status, reason, entry.get("message") or "")
     pods = {key_of(name): _pod(fields_of(pod)) for name, pod in fields_of(data.get("pods")).items()}
-    return Look(data.get("t") or 0, Table(pods), Table(groups), data.get("cycles"))
+    claims = {
+        key_of(name): _claim(fields_of(status)) for name, status in fields_of(data.get("claims")).items()
+    }
+    return Look(data.get("t") or 0, Table(pods), Table(groups), data.get("cycles"), Table(claims))
 
 
 def _pod(pod: Data) -> SeenPod:
@@ -116,4 +121,18 @@ def _pod(pod: Data) -> SeenPod:
         condition=pod.get("cond") or "",
         terminating=bool(pod.get("deleting")),
         place=pod.get("queue") or "",
+        attempts=pod.get("attempts") or 0,
+    )
+
+
+def _claim(status: Data) -> SeenClaim:
+    allocation = fields_of(status.get("allocation"))
+    results = entries_of(fields_of(allocation.get("devices")).get("results"))
+    reached = allocation.get("nodeSelector")
+    return SeenClaim(
+        devices=tuple("/".join(str(result.get(name)) for name in DEVICE) for result in results),
+        nodes=reached and tuple(map(decode_node_term, entries_of(reached.get("nodeSelectorTerms")))),
+        reserved=tuple(
+            f"{user.get('resource')}/{key_of(user['name'])}" for user in entries_of(status.get("reservedFor"))
+        ),
     )

@@ -24,7 +24,19 @@ from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import unlike
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.outside import Outside, changes
-from gangproof.properties.conformance.recording import Advance, Cycles, Look, Recording, Settle, Step
+from gangproof.properties.conformance.recording import (
+    Advance,
+    Alter,
+    Attempt,
+    Calls,
+    Cycles,
+    End,
+    Look,
+    Recording,
+    Restart,
+    Settle,
+    Step,
+)
 from gangproof.properties.conformance.shown import told
 from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, together
 from gangproof.properties.conformance.turns import Turn, Turns, active
@@ -132,6 +144,8 @@ class _Follower:
         rested = together(late for stand in stands for late in _late(self.reader.rules, stand))
         if isinstance(step, Cycles):
             return self.cycled(step.limit, rested)
+        if isinstance(step, (Alter, Attempt, Calls, End, Restart)):
+            raise BeyondError(f"the step {type(step).__name__.lower()}")
         return together(s for stand in rested if (s := self.changed(step, stand)) is not None)
 
     def seen(self, stand: Stand, look: Look) -> Iterator[Stand]:

@@ -6,8 +6,12 @@ simulated clock; the model has none, so only its order counts, and that backoffs
 
 from __future__ import annotations
 
+from typing import Literal
+
 from attrs import frozen
 
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import NodeSelectorTerm
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings
 from gangproof.properties.conformance.events import Conditioned, Logged
@@ -48,11 +52,45 @@ class Advance:
 
 
 @frozen
+class Alter:
+    """These objects are stored anew, as a whole; what the cluster gave them (a pod's node) they keep."""
+
+    objects: tuple[Object, ...]
+
+
+@frozen
+class End:
+    """These pods end as Succeeded."""
+
+    pods: tuple[str, ...]
+
+
+@frozen
+class Restart:
+    """A new scheduler takes over, with no memory of the one before."""
+
+
+@frozen
+class Calls:
+    """From now on such calls of the scheduler (`bind/p1`) stay open, or go on, or the next one fails."""
+
+    what: Literal["hold", "release", "fail"]
+    calls: tuple[str, ...]
+
+
+@frozen
+class Attempt:
+    """One cycle runs; the steps in `during` happen once it has its members and its snapshot."""
+
+    during: tuple[Step, ...] = ()
+
+
+@frozen
 class SeenPod:
     """A pod at a glance: its node, its nomination, its condition PodScheduled, its place in the queue.
 
     `condition` is status and reason, empty if there is none. `place` is empty for a pod that is not queued;
-    a gated pod tells the plugin that gates it.
+    a gated pod tells the plugin that gates it. `attempts` is how often it was tried, if that was noted.
     """
 
     node: str | None = None
@@ -60,6 +98,20 @@ class SeenPod:
     condition: str = ""
     terminating: bool = False
     place: str = ""
+    attempts: int = 0
+
+
+@frozen
+class SeenClaim:
+    """A claim at a glance: its devices (`driver/pool/device`), where they can be reached, who reserved it.
+
+    `nodes` is None for a claim that is not allocated, and for devices that every node reaches. `reserved`
+    names pods and groups, as `pods/p1` and `podgroups/g`.
+    """
+
+    devices: tuple[str, ...] = ()
+    nodes: tuple[NodeSelectorTerm, ...] | None = None
+    reserved: tuple[str, ...] = ()
 
 
 @frozen
@@ -70,9 +122,24 @@ class Look:
     pods: Table[SeenPod]
     groups: Table[Conditioned | None]
     cycles: int | None = None
+    claims: Table[SeenClaim] = Table()
 
 
-Step = Create | Delete | Remove | Reap | Settle | Cycles | Advance | Look
+Step = (
+    Create
+    | Alter
+    | Delete
+    | Remove
+    | Reap
+    | End
+    | Settle
+    | Cycles
+    | Attempt
+    | Advance
+    | Calls
+    | Restart
+    | Look
+)
 
 
 @frozen
@@ -80,7 +147,10 @@ class Recording:
     """One run. `needs` names what it uses and the model does not have; such a run is not followed.
 
     `pinned` says that the recorder saw to it that members of one group are tried in the order of their
-    creation, `inner` that the scheduler told of its inner steps. `cycles` is how many began in all.
+    creation, `inner` that the scheduler told of its inner steps. `cycles` is how many began in all. `eager`
+    says that cycles began while the calls of earlier ones were under way, so that an event's cycle is only
+    the latest that had begun. `marks` tells for each step how many events of the log came before it; it is
+    empty if that was not noted. `error` is how the run ended early, empty if it did not.
     """
 
     name: str
@@ -90,4 +160,7 @@ class Recording:
     cycles: int = 0
     pinned: bool = True
     inner: bool = False
+    eager: bool = False
+    marks: tuple[int, ...] = ()
+    error: str = ""
     needs: tuple[str, ...] = ()
