@@ -7,7 +7,18 @@ from typing import Any
 from gangproof.adapters.protocol import VERSION, AdapterError, Data
 from gangproof.impl.objects.validation import path_text
 from gangproof.load.recorded_fields import EVENT, SNAPSHOT
-from gangproof.load.schema import IGNORED, INTEGER, STRING, STRINGS, Fields, ListOf, Misfit, Shape, walk
+from gangproof.load.schema import (
+    IGNORED,
+    INTEGER,
+    STRING,
+    STRINGS,
+    Fields,
+    ListOf,
+    Misfit,
+    Shape,
+    is_mapping,
+    walk,
+)
 
 HELLO = Fields({"name": STRING, "version": STRING, "protocol": INTEGER, "can": STRINGS})
 LOG = Fields({"events": ListOf(EVENT), "cycles": INTEGER, "hotLoop": INTEGER, "errors": IGNORED})
@@ -24,7 +35,10 @@ def hello(answer: Any) -> Data:
 
 
 def look(answer: Any) -> Data:
-    """The answer to `observe`. Raises AdapterError if it is none."""
+    """The answer to `observe`. Raises AdapterError if it is none. A group's conditions may be null."""
+    groups = answer.get("podGroups") if is_mapping(answer) else None
+    if is_mapping(groups):
+        answer = {**answer, "podGroups": {name: conditions or [] for name, conditions in groups.items()}}
     _hold("observe", SNAPSHOT, answer)
     return answer
 

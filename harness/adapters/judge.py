@@ -15,13 +15,18 @@ Data = Mapping[str, Any]
 
 
 def wrong(check: Check, run: Data) -> str | None:
-    """What is found instead of what the check wants, None if it is met. The run has every look."""
-    looks, log = run["result"]["snapshots"], run["result"]["log"]
+    """What is found instead of what the check wants, None if it is met. The run has come to its end."""
+    result = run["result"]
+    marks = [
+        mark
+        for mark, step in zip(result["marks"], run["scenario"]["steps"], strict=True)
+        if "snapshot" in step
+    ]
     if isinstance(check.step, doc.Attempt):
-        before, after = (looks[place] for place in check.looks)
-        return _attempt(check.step, check, log[before["events"] : after["events"]])
-    look = looks[check.looks[0]]
-    world = seen(check.objects, look, log[: look["events"]])
+        before, after = (marks[place] for place in check.looks)
+        return _attempt(check.step, check, result["log"][before:after])
+    (place,) = check.looks
+    world = seen(check.objects, result["snapshots"][place], result["log"][: marks[place]])
     found = [
         f"{lacking}, expected {expected}"
         for expected in check.step.expectations

@@ -23,17 +23,18 @@ Run = dict[str, Any]
 def record(adapter: Adapter, setup: Data, steps: Sequence[Data]) -> Run:
     """The recorded run of these steps, `settle` and `snapshot` included, on a fresh cluster.
 
-    Each look tells in `events` how many events there were by then: its time alone does not, where no time passes.
-    An AdapterError ends the run and becomes its `result.error`.
+    `result.marks` tells for each step how many events of the log came before it. An AdapterError ends the run
+    and becomes its `result.error`; then there are fewer marks and looks, and a log only if the adapter goes on.
     """
-    looks: list[Data] = []
-    result: dict[str, Any] = {"name": setup.get("name") or "", "snapshots": looks, "log": [], "cycles": 0}
+    result: dict[str, Any] = {"name": setup.get("name") or "", "snapshots": [], "log": [], "cycles": 0}
+    result["marks"] = []
     where = "load"
     try:
         adapter.load(setup)
         for number, step in enumerate(steps, 1):
             where = f"step {number} ({', '.join(step)})"
-            _take(adapter, step, looks)
+            result["marks"].append(len(answers.log(adapter.log()).get("events") or ()))
+            _take(adapter, step, result["snapshots"])
         where = "log"
         _keep_log(adapter, result)
     except AdapterError as error:
@@ -49,8 +50,7 @@ def _take(adapter: Adapter, step: Data, looks: list[Data]) -> None:
         wanted = step["settle"]
         adapter.settle(wanted.get("idle") or IDLE if is_mapping(wanted) else IDLE)
     elif "snapshot" in step:
-        look = answers.look(adapter.observe())
-        looks.append({**look, "events": len(answers.log(adapter.log()).get("events") or ())})
+        looks.append(answers.look(adapter.observe()))
     else:
         adapter.do(step)
 

@@ -30,8 +30,6 @@ KINDS = {
     "priorityClass": "PriorityClass",
     "pdb": "PodDisruptionBudget",
 }
-HELD = ("bind", "delete")
-"""The calls that can be held open and made to fail."""
 PARALLEL = 16
 """How many threads a scheduler needs so that calls can be held open."""
 
@@ -107,7 +105,7 @@ def _setup(document: doc.Scenario) -> dict[str, Any]:
     elif (options.backoff_initial, options.backoff_max) != (1000, 10000):
         raise NotRunnableError("another backoff than 1 s to 10 s, or none")
     if options.profiles != ("default-scheduler",):
-        raise NotRunnableError("several profiles of the scheduler")
+        setup["profiles"] = list(options.profiles)
     if any(isinstance(step, doc.Hold) for step in document.steps):
         setup["parallelism"] = PARALLEL
     return setup
@@ -125,8 +123,9 @@ class _Translator:
         match step:
             case doc.Create() | doc.Delete() | doc.Update():
                 self.steps.extend(self.change(step))
-            case doc.Finish(pods=pods):
-                self.steps.append({"finish": [name_of(pod) for pod in pods]})
+            case doc.Finish(pods=pods, phase=phase):
+                name = "finish" if phase == "Succeeded" else "crash"
+                self.steps.append({name: [name_of(pod) for pod in pods]})
             case doc.Settle():
                 self.steps.append({"settle": True})
             case doc.Flush():
@@ -214,8 +213,6 @@ def name_of(key: str) -> str:
 
 
 def _call(call: doc.Call) -> str:
-    if call.kind not in HELD:
-        raise NotRunnableError(f"calls of {call.kind}")
     return f"{call.kind}/{name_of(call.pod)}"
 
 

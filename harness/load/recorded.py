@@ -168,6 +168,7 @@ class _Run:
             name=self.scenario["name"],
             settings=Settings(
                 gates=self.gates,
+                profiles=tuple(entries_of(self.scenario.get("profiles"))) or Settings().profiles,
                 node_scores=Table(fields_of(self.scenario.get("nodeScores"))) if score == "fixed" else None,
                 rank=score not in ("default", "fixed"),
                 backoff=not self.scenario.get("noBackoff"),

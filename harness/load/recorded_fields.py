@@ -33,6 +33,7 @@ STEPS: Mapping[str, str] = {
     "release": "calls held open",
     "fail": "calls that fail",
     "finish": "pods that end",
+    "crash": "pods that end",
     "restart": "restart of the scheduler",
 }
 """Each step, and the feature that the follower lacks for it, empty if it has all."""
@@ -61,6 +62,7 @@ STEP = Fields(
         "advance": NUMBER,
         "kill": STRINGS,
         "finish": STRINGS,
+        "crash": STRINGS,
         "hold": STRINGS,
         "release": STRINGS,
         "fail": STRINGS,
@@ -78,6 +80,7 @@ SCENARIO = Fields(
         "steps": ListOf(STEP),
         "score": STRING,
         "nodeScores": MapOf(INTEGER),
+        "profiles": STRINGS,
         "order": STRING,
         "graceful": BOOLEAN,
         "eager": BOOLEAN,
@@ -136,7 +139,6 @@ SNAPSHOT = Fields(
     {
         "t": NUMBER,
         "cycles": INTEGER,
-        "events": INTEGER,
         "pods": MapOf(POD),
         "podGroups": MapOf(ListOf(CONDITION)),
         "claims": MapOf(CLAIM),
