@@ -52,12 +52,14 @@ func (s *Setup) profiles() ([]config.KubeSchedulerProfile, error) {
 	}
 	if enabled(features.TopologyAwareWorkloadScheduling) {
 		plugins.PlacementGenerate = config.PluginSet{Disabled: all, Enabled: []config.Plugin{{Name: placementsName}}}
-		ties := tiesName
+		// The scheduler's own two scores of placements weigh the same; the second of these gives way to the rank.
+		scores := []config.Plugin{{Name: pluginnames.PodGroupPodsCount, Weight: tieScale}}
 		if s.ranked() {
-			ties = scoreName
+			scores = append(scores, config.Plugin{Name: scoreName, Weight: 1})
+		} else {
+			scores = append(scores, config.Plugin{Name: pluginnames.NodeResourcesFit, Weight: tieScale}, config.Plugin{Name: tiesName, Weight: 1})
 		}
-		plugins.PlacementScore = config.PluginSet{Disabled: all, Enabled: []config.Plugin{
-			{Name: pluginnames.PodGroupPodsCount, Weight: tieScale}, {Name: ties, Weight: 1}}}
+		plugins.PlacementScore = config.PluginSet{Disabled: all, Enabled: scores}
 	}
 	if len(s.Profiles) == 0 {
 		return []config.KubeSchedulerProfile{base}, nil

@@ -47,7 +47,7 @@ func begin(setup Setup) (*scenario, error) {
 // end stops all that the scenario has begun.
 func (s *scenario) end() {
 	s.stopScheduler()
-	time.Sleep(time.Minute) // some goroutines look whether they should end only after a sleep
+	time.Sleep(permitTimeout + time.Minute) // some goroutines end only after a sleep, or once their wait at Permit is over
 }
 
 // do is one step.

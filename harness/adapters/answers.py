@@ -36,9 +36,9 @@ def hello(answer: Any) -> Data:
 
 def look(answer: Any) -> Data:
     """The answer to `observe`. Raises AdapterError if it is none. A group's conditions may be null."""
-    groups = answer.get("podGroups") if is_mapping(answer) else None
-    if is_mapping(groups):
-        answer = {**answer, "podGroups": {name: conditions or [] for name, conditions in groups.items()}}
+    if is_mapping(answer) and is_mapping(answer.get("podGroups")):
+        groups: Data = answer["podGroups"]
+        answer = {**answer, "podGroups": {name: groups[name] or [] for name in groups}}
     _hold("observe", SNAPSHOT, answer)
     return answer
 

@@ -14,6 +14,7 @@ from attrs import evolve
 from gangproof.impl.objects import (
     Condition,
     Node,
+    Phase,
     Pod,
     PodDisruptionBudget,
     PodGroup,
@@ -26,6 +27,7 @@ from gangproof.load.recorded_log import key_of, look
 from gangproof.properties.scenarios.records import Created
 
 Data = Mapping[str, Any]
+ENDS: Mapping[str, Phase] = {"finish": "Succeeded", "crash": "Failed"}
 PLACES: Mapping[str, QueuePlace] = {"active": "active", "backoff": "backoff", "unschedulable": "pool"}
 
 
@@ -79,12 +81,10 @@ def _reason(condition: str) -> Any:
 
 def _ended(pods: Mapping[str, Pod], shown: Mapping[str, Pod], events: Sequence[Data]) -> Iterator[Pod]:
     """Pods that have ended are not shown to a scheduler, but they are there."""
-    nodes = {key_of(event["obj"]): event.get("node") for event in events if event.get("ev") == "bind"}
     for event in events:
-        key = key_of(event.get("obj") or "")
-        if event.get("ev") == "finish" and key in pods and key not in shown:
-            pod = pods[key]
-            yield evolve(pod, node_name=nodes.get(key) or pod.node_name, phase="Succeeded")
+        key, phase = key_of(event.get("obj") or ""), ENDS.get(event.get("ev") or "")
+        if phase is not None and key in pods and key not in shown:
+            yield evolve(pods[key], node_name=event.get("node") or pods[key].node_name, phase=phase)
 
 
 def _entries(pods: Table[Any]) -> Iterator[Entry]:

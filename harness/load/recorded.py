@@ -218,6 +218,8 @@ class _Run:
                 yield Calls(what, tuple(step[what]))
         if step.get("finish"):
             yield End(tuple(map(key_of, step["finish"])))
+        if step.get("crash"):
+            yield End(tuple(map(key_of, step["crash"])), "Failed")
         if step.get("restart"):
             yield Restart()
         if step.get("advance"):

@@ -60,9 +60,10 @@ class Alter:
 
 @frozen
 class End:
-    """These pods end as Succeeded."""
+    """These pods end, as Succeeded or as Failed."""
 
     pods: tuple[str, ...]
+    phase: Literal["Succeeded", "Failed"] = "Succeeded"
 
 
 @frozen
