@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangproof.adapters.protocol import VERSION, AdapterError, Data
+from gangproof.impl.objects.checks import entries_of
 from gangproof.impl.objects.validation import path_text
 from gangproof.load.recorded_fields import EVENT, SNAPSHOT
 from gangproof.load.schema import (
@@ -38,7 +39,7 @@ def look(answer: Any) -> Data:
     """The answer to `observe`. Raises AdapterError if it is none. A group's conditions may be null."""
     if is_mapping(answer) and is_mapping(answer.get("podGroups")):
         groups: Data = answer["podGroups"]
-        answer = {**answer, "podGroups": {name: groups[name] or [] for name in groups}}
+        answer = {**answer, "podGroups": {name: entries_of(groups[name]) for name in groups}}
     _hold("observe", SNAPSHOT, answer)
     return answer
 
