@@ -127,7 +127,8 @@ def forget(rules: Rules, world: World, pod: Pod) -> World:
         return world
     world = evolve(take_off(world, pod.key, node), assumed=world.assumed.drop(pod.key))
     world = tell(rules, world, pod.group, "forgotten", pod.key)
-    return notice(rules, world, Event("AssignedPodDeleted", pod=pod, group=pod.group))
+    left = evolve(pod, node_name=node)
+    return notice(rules, world, Event("AssignedPodDeleted", pod=left, group=pod.group))
 
 
 def bindable(world: World, pod: str) -> bool:

@@ -51,7 +51,8 @@ def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Obje
         case Pod():
             return _pod_changed(rules, world, old, new)
         case Node():
-            event = Event("NodeAdded" if old is None else "NodeUpdated", node=new)
+            was = old if isinstance(old, Node) else None
+            event = Event("NodeAdded" if was is None else "NodeUpdated", node=new, old_node=was)
             return _node_changed(rules, world, new, event)
         case PodGroup() if old is None:
             return notice(rules, world, Event("PodGroupAdded", group=new.key))
@@ -103,13 +104,19 @@ def _pod_ended(rules: Rules, world: World, pod: Pod) -> World:
 
 
 def _pod_updated(rules: Rules, world: World, old: Pod, pod: Pod) -> World:
-    """QUEUE-03, QUEUE-05, QUEUE-27: the queue holds keys, so only a new node or an own hint matters."""
+    """QUEUE-03, QUEUE-05, QUEUE-27: the queue holds keys, so only a new node or a hint matters.
+
+    Of an assumed pod nothing but its end is looked at before it is bound.
+    """
     if pod.node_name is not None and old.node_name is None:
         return _pod_bound(rules, forget(rules, world, old), pod)
-    node = pod.node_name or world.assumed.get(pod.key)
-    if node is not None and not pod.terminal:
-        world = put_on(world, pod, node)
-    return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))
+    if pod.node_name is None:
+        if pod.key in world.assumed:
+            return world
+        return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group, old_pod=old))
+    if not pod.terminal:
+        world = put_on(world, pod, pod.node_name)
+    return notice(rules, world, Event("AssignedPodUpdated", pod=pod, group=pod.group, old_pod=old))
 
 
 def terminate(rules: Rules, world: World, pod: Pod) -> World:
@@ -119,7 +126,8 @@ def terminate(rules: Rules, world: World, pod: Pod) -> World:
         return world
     if pod.node_name is not None:
         world = put_on(world, pod, pod.node_name)
-        return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))
+        before = evolve(pod, terminating=False)
+        return notice(rules, world, Event("AssignedPodUpdated", pod=pod, group=pod.group, old_pod=before))
     return forget(rules, world, pod)
 
 

@@ -1,18 +1,78 @@
-"""Which event is worth another try for a pod that a plugin held back or rejected (QUEUE-14, 16, 17).
+"""Which event is worth another try for a pod that a plugin held back or rejected (QUEUE-14, 16, 17, 31).
 
-A hint answers for one plugin: could this event have made that plugin say yes? It looks at the event's object
-alone, never at what else runs there, so it may wake in vain but never sleeps through a chance.
+A hint answers for one plugin: could this event have made that plugin say yes? It looks at the event's objects
+alone, as they were and as they are, never at what else runs there. Those of v1.36.3 (`HINTS`) sleep through some
+changes that do make room; *intended* wakes for these too (`OVERLOOKED`, DEV-57).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from gangproof.impl.filters.nodes import node_affinity, node_name, node_unschedulable, taint_toleration
-from gangproof.impl.objects import Pod
-from gangproof.impl.world import Event, NodeInfo
+from gangproof.impl.filters.interpod import all_match
+from gangproof.impl.filters.nodes import UNSCHEDULABLE_TAINT, selects, untolerated
+from gangproof.impl.filters.spread import Wanted, wanted
+from gangproof.impl.objects import Node, Pod, tolerates
+from gangproof.impl.rules import Rules
+from gangproof.impl.world import Event
 
-NODE_EVENTS = ("NodeAdded", "NodeUpdated")
+Hint = Callable[[Pod, Event], bool]
+
+
+# what an event changed
+
+
+def own_update(pod: Pod, event: Event) -> bool:
+    """Whether the event is that this pod, which has no node, was changed."""
+    return event.kind == "PodUpdated" and event.pod is not None and event.pod.key == pod.key
+
+
+def _tolerates_more(pod: Pod, event: Event) -> bool:
+    """Whether the pod itself got a toleration: they can only be added, so their number tells."""
+    new, old = event.pod, event.old_pod
+    return bool(own_update(pod, event) and new and old and len(new.tolerations) != len(old.tolerations))
+
+
+def _labels_changed(event: Event) -> bool:
+    return event.old_pod is not None and event.pod is not None and event.old_pod.labels != event.pod.labels
+
+
+def _asks_less(pod: Pod, event: Event) -> bool:
+    """Whether the pod itself, or one on a node, asks for less of what the pod asks for."""
+    new, old = event.pod, event.old_pod
+    if event.kind not in ("PodUpdated", "AssignedPodUpdated") or new is None or old is None:
+        return False
+    less = {r for r, amount in old.requests.items() if amount > new.requests.get(r, 0)}
+    return bool(less if own_update(pod, event) else less & pod.requests.keys() and new.node_name)
+
+
+def _moved(pod: Pod, event: Event, matches: Callable[[Pod], bool]) -> bool:
+    """Whether some pod that the matcher means came, went, or became or ceased to be such a pod by its labels.
+
+    Only the pod itself and pods that have, or are promised, a place count.
+    """
+    versions = [version for version in (event.old_pod, event.pod) if version is not None]
+    if not versions or not all(_counts_for(pod, version) for version in versions):
+        return False
+    if event.kind in ("AssignedPodAdded", "AssignedPodDeleted"):
+        return matches(versions[0])
+    return len({matches(version) for version in versions}) > 1
+
+
+def _counts_for(pod: Pod, other: Pod) -> bool:
+    placed = other.node_name is not None or other.nominated_node_name is not None
+    return other.key == pod.key or (placed and other.namespace == pod.namespace)
+
+
+def _grown(pod: Pod, node: Node, old: Node) -> bool:
+    """Whether the node has more of something that the pod asks for."""
+    return any(
+        node.allocatable.get(resource, 0) > old.allocatable.get(resource, 0)
+        for resource in ("pods", *(r for r, amount in pod.requests.items() if amount))
+    )
+
+
+# the hints of v1.36.3
 
 
 def gang_scheduling(pod: Pod, event: Event) -> bool:
@@ -23,56 +83,113 @@ def gang_scheduling(pod: Pod, event: Event) -> bool:
 
 
 def scheduling_gates(pod: Pod, event: Event) -> bool:
-    """The pod's own update may have taken its gates away."""
-    return _own_update(pod, event)
+    """The pod lost the last of its gates."""
+    new, old = event.pod, event.old_pod
+    gone = new is not None and old is not None and old.scheduling_gates and not new.scheduling_gates
+    return own_update(pod, event) and bool(gone)
 
 
 def node_resources_fit(pod: Pod, event: Event) -> bool:
-    """A pod left a node, or a node came or changed that the pod alone would fit."""
-    if event.kind in NODE_EVENTS and event.node is not None:
-        whole = event.node.allocatable
-        return (whole.get("pods", 0) or 0) > 0 and all(
-            amount <= (whole.get(resource, 0) or 0) for resource, amount in pod.requests.items()
-        )
-    return event.kind == "AssignedPodDeleted" or _own_update(pod, event)
+    """A pod left a node or asks for less; or a node that the pod alone would fit came, or has more of what it needs."""
+    node, old = event.node, event.old_node
+    if event.kind in ("NodeAdded", "NodeUpdated") and node is not None:
+        amounts = (("pods", 1), *pod.requests.items())
+        fits = all(amount <= node.allocatable.get(resource, 0) for resource, amount in amounts)
+        return fits and (old is None or _grown(pod, node, old))
+    return event.kind == "AssignedPodDeleted" or _asks_less(pod, event)
 
 
 def node_ports(pod: Pod, event: Event) -> bool:
-    """A pod left a node and its ports with it, or a node came: the pod alone fits every node's ports."""
-    return event.kind in ("AssignedPodDeleted", "NodeAdded") or _own_update(pod, event)
+    """A pod left a node, and a port with it that the pod wants; or a node came."""
+    if event.kind == "AssignedPodDeleted" and event.pod is not None:
+        return any(mine.conflicts(port) for mine in pod.host_ports for port in event.pod.host_ports)
+    return event.kind == "NodeAdded"
+
+
+def node_name(pod: Pod, event: Event) -> bool:
+    """A node came."""
+    return event.kind == "NodeAdded"
+
+
+def node_affinity(pod: Pod, event: Event) -> bool:
+    """A node came, or was relabelled, that the pod selects now and did not select before."""
+    return _now_only(event, lambda node: selects(pod, node))
+
+
+def node_unschedulable(pod: Pod, event: Event) -> bool:
+    """A node came that is not cordoned, or was uncordoned; or the pod tolerates cordons now."""
+    if _tolerates_more(pod, event):
+        return tolerates(pod.tolerations, UNSCHEDULABLE_TAINT)
+    return _now_only(event, lambda node: not node.unschedulable)
+
+
+def taint_toleration(pod: Pod, event: Event) -> bool:
+    """A node came, or lost taints, so that the pod tolerates all that are left; or the pod tolerates more."""
+    return _tolerates_more(pod, event) or _now_only(event, lambda node: untolerated(pod, node) is None)
+
+
+def _now_only(event: Event, accepts: Callable[[Node], bool]) -> bool:
+    if event.kind not in ("NodeAdded", "NodeUpdated") or event.node is None:
+        return False
+    return accepts(event.node) and not (event.old_node is not None and accepts(event.old_node))
 
 
 def pod_topology_spread(pod: Pod, event: Event) -> bool:
-    """Anything that changes which nodes and pods count: where the emptiest domain is decides everywhere."""
-    if event.kind in NODE_EVENTS or event.kind == "NodeDeleted":
+    """A matching pod came, went or was relabelled; or a node with all keys came, went, or changed keys or taints."""
+    constraints = wanted(pod, "DoNotSchedule")
+    if event.node is not None:
+        return _domains_changed(constraints, event.node, event.old_node)
+    honours_taints = any(c.constraint.node_taints_policy == "Honor" for c in constraints)
+    if honours_taints and _tolerates_more(pod, event):
         return True
-    return _of_placed_pods(event) and (event.pod is None or event.pod.namespace == pod.namespace)
+    return any(_moved(pod, event, constraint.matches) for constraint in constraints)
+
+
+def _domains_changed(constraints: tuple[Wanted, ...], node: Node, old: Node | None) -> bool:
+    keys = {constraint.key for constraint in constraints}
+    if old is None:
+        return keys <= node.labels.keys()
+    if (keys <= node.labels.keys()) != (keys <= old.labels.keys()):
+        return True
+    relabelled = any(node.labels.get(key) != old.labels.get(key) for key in keys)
+    return keys <= node.labels.keys() and (relabelled or node.taints != old.taints)
 
 
 def inter_pod_affinity(pod: Pod, event: Event) -> bool:
-    """A pod that may be wanted came or changed, one that may be in the way left, or domains changed."""
-    return event.kind in NODE_EVENTS or event.kind == "NodeDeleted" or _of_placed_pods(event)
+    """A pod came that is wanted near, or left that kept the pod away; or the domains of its own terms changed.
 
-
-def _of_placed_pods(event: Event) -> bool:
-    """Whether the event may change what runs where, and how it is labelled.
-
-    An assumed pod has no node in the event, so updates of pods without one count too.
+    A pod is wanted, or in the way, if it matches all terms together.
     """
-    return event.kind in ("AssignedPodAdded", "AssignedPodDeleted", "PodUpdated")
+    near, far = pod.pod_affinity.required, pod.pod_anti_affinity.required
+    if event.kind in ("NodeAdded", "NodeUpdated") and event.node is not None:
+        return _joined(pod, event.node, event.old_node)
+    new, old = event.pod, event.old_pod
+    if own_update(pod, event):
+        return _labels_changed(event)
+    if new is None or (new.node_name is None and new.nominated_node_name is None):
+        return False
+    match event.kind:
+        case "AssignedPodAdded":
+            return all_match(near, new)
+        case "AssignedPodDeleted":
+            return all_match(far, new) or all_match(new.pod_anti_affinity.required, pod)
+        case "AssignedPodUpdated" if old is not None and _labels_changed(event):
+            wanted_now = all_match(near, new) and not all_match(near, old)
+            return wanted_now or (all_match(far, old) and not all_match(far, new))
+        case _:
+            return False
 
 
-def _node_only(check: Callable[[Pod, NodeInfo], object]) -> Callable[[Pod, Event], bool]:
-    def hint(pod: Pod, event: Event) -> bool:
-        if event.kind in NODE_EVENTS:
-            return check(pod, NodeInfo(event.node)) is None
-        return _own_update(pod, event)
-
-    return hint
-
-
-def _own_update(pod: Pod, event: Event) -> bool:
-    return event.kind == "PodUpdated" and event.pod is not None and event.pod.key == pod.key
+def _joined(pod: Pod, node: Node, old: Node | None) -> bool:
+    """Whether the node has another value of a key of the pod's terms: one more to be near, one less to be far from."""
+    near = {term.topology_key for term in pod.pod_affinity.required}
+    far = {term.topology_key for term in pod.pod_anti_affinity.required}
+    if old is None:
+        return bool(far) or any(key in node.labels for key in near)
+    changed = {key for key in near | far if node.labels.get(key) != old.labels.get(key)}
+    return any(key in node.labels for key in changed & near) or any(
+        key in old.labels for key in changed & far
+    )
 
 
 def default_preemption(pod: Pod, event: Event) -> bool:
@@ -80,18 +197,55 @@ def default_preemption(pod: Pod, event: Event) -> bool:
     return False
 
 
-HINTS: dict[str, Callable[[Pod, Event], bool]] = {
+HINTS: dict[str, Hint] = {
     "DefaultPreemption": default_preemption,
     "GangScheduling": gang_scheduling,
     "InterPodAffinity": inter_pod_affinity,
-    "NodeAffinity": _node_only(node_affinity),
-    "NodeName": _node_only(node_name),
+    "NodeAffinity": node_affinity,
+    "NodeName": node_name,
     "NodePorts": node_ports,
     "NodeResourcesFit": node_resources_fit,
-    "NodeUnschedulable": _node_only(node_unschedulable),
+    "NodeUnschedulable": node_unschedulable,
     "PodTopologySpread": pod_topology_spread,
     "SchedulingGates": scheduling_gates,
-    "TaintToleration": _node_only(taint_toleration),
+    "TaintToleration": taint_toleration,
+}
+
+
+# what they overlook
+
+
+def spread_changes(pod: Pod, event: Event) -> bool:
+    """A matching pod begins to go and counts no longer; or a node is in or out by another label than the keys."""
+    if event.kind == "NodeUpdated":
+        return (
+            event.node is not None
+            and event.old_node is not None
+            and event.node.labels != event.old_node.labels
+        )
+    new, old = event.pod, event.old_pod
+    begins_to_go = new is not None and old is not None and new.terminating and not old.terminating
+    return event.kind == "AssignedPodUpdated" and begins_to_go
+
+
+def neighbour_changes(pod: Pod, event: Event) -> bool:
+    """The last pod that was wanted went, so that a series may start; or one of several that were in the way did.
+
+    Or a node went, or changed the domain of pods that keep the pod away.
+    """
+    if event.kind == "NodeUpdated":
+        return (
+            event.node is not None
+            and event.old_node is not None
+            and event.node.labels != event.old_node.labels
+        )
+    relabelled = event.kind == "AssignedPodUpdated" and _labels_changed(event)
+    return event.kind in ("AssignedPodDeleted", "NodeDeleted") or relabelled
+
+
+OVERLOOKED: dict[str, Hint] = {
+    "InterPodAffinity": neighbour_changes,
+    "PodTopologySpread": spread_changes,
 }
 
 
@@ -109,6 +263,11 @@ def reaches(plugins: tuple[str, ...], event: Event) -> bool:
     return event.kind == "Flush" or not gating or any(event.kind in REGISTERED[plugin] for plugin in gating)
 
 
-def worth_it(pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:
+def hint(plugin: str, pod: Pod, event: Event) -> bool:
+    """Whether the event may have changed the plugin's mind about the pod; no chance is slept through (LIVE-08)."""
+    return HINTS[plugin](pod, event) or (plugin in OVERLOOKED and OVERLOOKED[plugin](pod, event))
+
+
+def worth_it(rules: Rules, pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:
     """Whether some of the plugins hints at another try; without any plugin every event does (QUEUE-14)."""
-    return event.kind == "Flush" or not plugins or any(HINTS[plugin](pod, event) for plugin in plugins)
+    return event.kind == "Flush" or not plugins or any(rules.hint(plugin, pod, event) for plugin in plugins)

@@ -9,6 +9,7 @@ from gangproof.impl.controllers.protection import controllers
 from gangproof.impl.cycle import check, displace, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.handlers import terminate
+from gangproof.impl.hints import hint
 from gangproof.impl.members import members, quorum
 from gangproof.impl.placement import domains
 from gangproof.impl.preemption.ask import ask, ask_as_group
@@ -54,6 +55,7 @@ INTENDED = Rules(
     fail=fail,
     condition=condition,
     store=store,
+    hint=hint,
     wake=wake,
     rejoin=end_group_backoff,
     expire=expire,

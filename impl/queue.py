@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from gangproof.impl.hints import reaches, worth_it
+from gangproof.impl.hints import own_update, reaches, worth_it
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import preempting
 from gangproof.impl.rules import Rules
@@ -140,8 +140,9 @@ def wake(rules: Rules, world: World, event: Event) -> World:
     admitted: list[str] = []
     for entry in world.queue:
         pod = world.pods[entry.pod]
-        waits = entry.place == "pool" or (entry.place == "gated" and reaches(entry.plugins, event))
-        if waits and worth_it(pod, entry.plugins, event):
+        asks = own_update(pod, event) if event.kind == "PodUpdated" else reaches(entry.plugins, event)
+        waits = entry.place == "pool" or (entry.place == "gated" and asks)
+        if waits and worth_it(rules, pod, entry.plugins, event):
             asked = not entry.cooling or asks_early(world)
             plugins = rules.gate(rules, world, pod) if asked else ()
             if plugins:
@@ -257,16 +258,16 @@ def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
     if gates:
         plugins = tuple(sorted({*gates, *result.plugins}))
         entry = Entry(stored.key, "gated", plugins, cooling, tried=True)
-    elif grouped or not result.plugins or _missed(world, stored, result.plugins):
+    elif grouped or not result.plugins or _missed(rules, world, stored, result.plugins):
         entry = Entry(stored.key, "backoff" if cooling else "active", result.plugins, cooling, tried=True)
     else:
         entry = Entry(stored.key, "pool", result.plugins, cooling, tried=True)
     return evolve(world, queue=(*world.queue, entry))
 
 
-def _missed(world: World, pod: Pod, plugins: tuple[str, ...]) -> bool:
+def _missed(rules: Rules, world: World, pod: Pod, plugins: tuple[str, ...]) -> bool:
     noticed = world.cycle.noticed if world.cycle else ()
-    return any(worth_it(pod, plugins, event) for event in noticed)
+    return any(worth_it(rules, pod, plugins, event) for event in noticed)
 
 
 def cooling(world: World) -> tuple[str, ...]:

@@ -199,6 +199,10 @@ class TerminateStep(Protocol):
     def __call__(self, rules: Rules, world: World, pod: Pod) -> World: ...
 
 
+class HintStep(Protocol):
+    def __call__(self, plugin: str, pod: Pod, event: Event) -> bool: ...
+
+
 class WakeStep(Protocol):
     def __call__(self, rules: Rules, world: World, event: Event) -> World: ...
 
@@ -255,6 +259,7 @@ class Rules:
     fail: FailStep
     condition: ConditionStep
     store: StoreStep
+    hint: HintStep
     wake: WakeStep
     rejoin: RejoinStep
     expire: ExpireStep

@@ -167,15 +167,21 @@ class Visit:
 
 @frozen(cache_hash=True)
 class Event:
-    """Something that the scheduler notices and that may move pods in its queue (QUEUE-14)."""
+    """Something that the scheduler notices and that may move pods in its queue (QUEUE-14).
+
+    `pod` and `node` are as they are now, or were when they went; of an update `old_pod` and `old_node` tell what
+    was before. An update of a pod without a node concerns that pod alone.
+    """
 
     kind: Literal[
-        "PodAdded", "PodUpdated", "AssignedPodAdded", "AssignedPodDeleted",
+        "PodAdded", "PodUpdated", "AssignedPodAdded", "AssignedPodUpdated", "AssignedPodDeleted",
         "NodeAdded", "NodeUpdated", "NodeDeleted", "PodGroupAdded", "Flush",
     ]  # fmt: skip
     pod: Pod | None = None
     node: Node | None = None
     group: str | None = None
+    old_pod: Pod | None = None
+    old_node: Node | None = None
 
 
 @frozen(cache_hash=True)

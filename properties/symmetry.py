@@ -288,11 +288,15 @@ class _Reading:
             if event.pod is not None:
                 self.say(event.pod.key, ("noticed", number))
                 self.version(event.pod, "noticed")
+            if event.old_pod is not None:
+                self.say(event.old_pod.key, ("noticed before", number))
+                self.version(event.old_pod, "noticed before")
             self.whole.append((event.kind, event.group))
-            if event.node is not None:
-                self.links(event.node.name)
-                self.nodes[event.node.name].append(("noticed", number))
-                self.node(event.node.name, event.node, "noticed")
+            for node, what in ((event.node, "noticed"), (event.old_node, "noticed before")):
+                if node is not None:
+                    self.links(node.name)
+                    self.nodes[node.name].append((what, number))
+                    self.node(node.name, node, what)
         for snapshot, what in ((cycle.taken, "taken"), (cycle.snapshot, "seen")):
             if snapshot is not None:
                 self.snapshot(snapshot, cycle.group, what)

@@ -7,7 +7,7 @@ from attrs import evolve
 from gangproof.impl.commit import forget, give_up
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
-from gangproof.impl.queue import notice, requeue
+from gangproof.impl.queue import requeue
 from gangproof.impl.rules import (
     Change,
     FailStep,
@@ -16,7 +16,7 @@ from gangproof.impl.rules import (
     Rules,
     TerminateStep,
 )
-from gangproof.impl.world import Event, Members, Result, World, added, removed
+from gangproof.impl.world import Members, Result, World, added, removed
 
 
 def overlapping(old: MembersStep) -> MembersStep:
@@ -51,8 +51,7 @@ def dying_are_queued(old: TerminateStep) -> TerminateStep:
         binding = world.bindings.get(pod.key)
         if binding is not None and binding.call == "permit":
             return give_up(rules, world, pod.key, Result(pod.key, plugins=("GangScheduling",)))
-        world = forget(rules, world, pod)
-        return notice(rules, world, Event("PodUpdated", pod=pod, group=pod.group))
+        return forget(rules, world, pod)
 
     return terminate
 

@@ -8,9 +8,20 @@ from itertools import permutations, product
 from attrs import evolve
 
 from gangproof.impl.deviations.deviation import Deviation
+from gangproof.impl.hints import HINTS
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import end_group_backoff, strongest
-from gangproof.impl.rules import AdmitStep, Change, OrderStep, PopStep, ReadyStep, RejoinStep, Rules, WakeStep
+from gangproof.impl.rules import (
+    AdmitStep,
+    Change,
+    HintStep,
+    OrderStep,
+    PopStep,
+    ReadyStep,
+    RejoinStep,
+    Rules,
+    WakeStep,
+)
 from gangproof.impl.world import Entry, Event, World
 
 Batches = tuple[tuple[int, ...], ...]
@@ -115,6 +126,15 @@ def each_for_itself(_: RejoinStep) -> RejoinStep:
     return rejoin
 
 
+def with_gaps(_: HintStep) -> HintStep:
+    """Some changes that make room wake nobody; who might be placed waits for the flush (QUEUE-31)."""
+
+    def hint(plugin: str, pod: Pod, event: Event) -> bool:
+        return HINTS[plugin](pod, event)
+
+    return hint
+
+
 def passing_over_gated(old: WakeStep) -> WakeStep:
     """The flush does not reach gated entries (QUEUE-15, QUEUE-26)."""
 
@@ -162,5 +182,16 @@ DEVIATIONS = (
         intended="the flush offers its event to gated pods too",
         breaks=("LIVE-06",),
         rules=("QUEUE-26",),
+    ),
+    Deviation(
+        Change(
+            "DEV-57",
+            "some changes that make room for a plain pod wake it only with the flush, five minutes later",
+            {"hint": with_gaps},
+        ),
+        promise="a pod is tried again when it may fit",
+        intended="every change that may make a rejecting filter say yes wakes the pod",
+        breaks=("LIVE-08",),
+        rules=("QUEUE-14", "QUEUE-31"),
     ),
 )

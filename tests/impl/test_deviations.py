@@ -15,12 +15,13 @@ from racks import places, there, verdicts
 
 from gangproof.deviation_page import page, rows, same
 from gangproof.impl.actions import successors
-from gangproof.impl.api import update
+from gangproof.impl.api import delete, update
 from gangproof.impl.cycle import UNKNOWN_NAME
 from gangproof.impl.deviations import DEVIATIONS, Deviation
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
+from gangproof.impl.table import Table
 from gangproof.impl.world import Event, Settings, World
 from gangproof.load import load_scenarios
 from gangproof.properties.explore import Limits
@@ -164,6 +165,23 @@ def test_dev_53_the_flush_passes_over_gated_pods() -> None:
 
     assert flushed(INTENDED) == "active"
     assert flushed(only("DEV-53")) == "gated"
+
+
+def test_dev_57_a_node_that_goes_wakes_nobody_who_was_kept_away_by_a_pod_on_it() -> None:
+    """DEV-57, QUEUE-31: p stays away from q's rack; q's node goes, the other node of the rack stays."""
+
+    def after_the_node_went(rules: Rules) -> dict[str, str]:
+        apart = required(term("rack", app="q"))
+        q = evolve(pod("q", node="n1"), labels=Table({"app": "q"}))
+        racked = [evolve(node(name, 1), labels=Table({"rack": "r"})) for name in ("n1", "n2")]
+        p = evolve(pod("p"), pod_anti_affinity=apart)
+        ((_, rejected),) = successors(there(*racked, q, p, rules=rules, options=PLAIN), rules)
+        cooled = rules.expire(rules, rejected, "default/p")
+        gone = delete(rules, cooled, "node", "n1")
+        return {entry.pod.removeprefix("default/"): entry.place for entry in gone.queue}
+
+    assert after_the_node_went(INTENDED) == {"p": "active"}
+    assert after_the_node_went(only("DEV-57")) == {"p": "pool"}
 
 
 def test_every_row_is_modelled_or_the_same_or_has_a_reason() -> None:

@@ -1,7 +1,7 @@
 """QUEUE-14: a plain pod that was rejected wakes for every kind of event that makes it schedulable.
 
 Each case is a cluster in which the pod p fits nowhere, and something that happens and makes room for it.
-After that, p must be bound without any flush.
+After that, p must be bound without any flush; in v1.36.3 some changes wake nobody before it (QUEUE-31, DEV-57).
 """
 
 from __future__ import annotations
@@ -26,18 +26,20 @@ from gangproof.impl.objects import (
     Toleration,
     TopologySpreadConstraint,
 )
-from gangproof.impl.profiles import INTENDED
+from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
+from gangproof.impl.queue import notice
+from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import Event, World
 
-Happening = Callable[[World], World]
+Happening = Callable[[Rules, World], World]
 X = {"app": "x"}
 
 
-def run(world: World) -> World:
+def run(world: World, rules: Rules = INTENDED) -> World:
     """The world when nothing can happen any more, by the first choice every time."""
     for _ in range(200):
-        steps = successors(world, INTENDED)
+        steps = successors(world, rules)
         if not steps:
             return world
         world = steps[0][1]
@@ -45,23 +47,23 @@ def run(world: World) -> World:
 
 
 def created(obj: Object) -> Happening:
-    return lambda world: create(INTENDED, world, obj)
+    return lambda rules, world: create(rules, world, obj)
 
 
 def deleted(kind: str, key: str) -> Happening:
-    return lambda world: delete(INTENDED, world, kind, key)
+    return lambda rules, world: delete(rules, world, kind, key)
 
 
 def finished(name: str) -> Happening:
-    return lambda world: finish(INTENDED, world, f"default/{name}", succeeded=True)
+    return lambda rules, world: finish(rules, world, f"default/{name}", succeeded=True)
 
 
 def pod_with(name: str, **changes: object) -> Happening:
-    return lambda world: update(INTENDED, world, evolve(world.pods[f"default/{name}"], **changes))
+    return lambda rules, world: update(rules, world, evolve(world.pods[f"default/{name}"], **changes))
 
 
 def node_with(name: str, **changes: object) -> Happening:
-    return lambda world: update(INTENDED, world, evolve(world.nodes[name], **changes))
+    return lambda rules, world: update(rules, world, evolve(world.nodes[name], **changes))
 
 
 def labelled(name: str, **labels: str) -> Happening:
@@ -77,6 +79,7 @@ class Case:
     asking: Pod
     plugins: tuple[str, ...]
     happens: Happening
+    overlooked: bool = False
 
     def __str__(self) -> str:
         return f"{self.plugins[0]}: {self.about}"
@@ -183,6 +186,7 @@ CASES = (
         even(),
         SPREAD,
         deleted("pod", "default/q"),
+        overlooked=True,
     ),
     Case("a node comes", UNEVEN, even(), SPREAD, created(node("n3", zone="b"))),
     Case("the emptiest domain goes", UNEVEN, even(), SPREAD, deleted("node", "n2")),
@@ -218,6 +222,7 @@ CASES = (
         pod("p", labels=X, pod_affinity=required(term(HOST, app="x"), term("zone", app="x"))),
         POD_ONLY,
         deleted("pod", "default/q"),
+        overlooked=True,
     ),
     Case(
         "the last match's node goes, and the pod starts a series",
@@ -225,6 +230,7 @@ CASES = (
         pod("p", labels=X, pod_affinity=required(term(HOST, app="x"), term("zone", app="x"))),
         POD_ONLY,
         deleted("node", "n2"),
+        overlooked=True,
     ),
     Case("a pod in the way is deleted", (A, at("n1", labels=X)), AWAY, POD_ONLY, deleted("pod", "default/q")),
     Case("a pod in the way finishes", (A, at("n1", labels=X)), AWAY, POD_ONLY, finished("q")),
@@ -243,6 +249,7 @@ CASES = (
         AWAY,
         POD_ONLY,
         deleted("node", "n1"),
+        overlooked=True,
     ),
     Case("who repels is deleted", (A, HERMIT), pod("p", labels=X), POD_ONLY, deleted("pod", "default/q")),
     Case(
@@ -252,20 +259,49 @@ CASES = (
         POD_ONLY,
         pod_with("p", labels=Table()),
     ),
-    Case("who repels changes its domain", (A, HERMIT), pod("p", labels=X), POD_ONLY, labelled("n1")),
+    Case(
+        "who is in the way of one term of two goes",
+        (A, at("n1", labels=X)),
+        pod("p", pod_anti_affinity=required(term("zone", app="x"), term("zone", app="y"))),
+        POD_ONLY,
+        deleted("pod", "default/q"),
+        overlooked=True,
+    ),
+    Case(
+        "who repels changes its domain",
+        (A, HERMIT),
+        pod("p", labels=X),
+        POD_ONLY,
+        labelled("n1"),
+        overlooked=True,
+    ),
 )
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_rejected_pod_wakes_when_it_can_be_placed(case: Case) -> None:
+    after = run(case.happens(INTENDED, waiting(case, INTENDED)))
+    assert after.pods["default/p"].node_name is not None
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_in_the_release_some_changes_wake_nobody_before_the_flush(case: Case) -> None:
+    rules = V1_36_3_PROMPT
+    after = run(case.happens(rules, waiting(case, rules)), rules)
+    assert (after.pods["default/p"].node_name is None) == case.overlooked
+    flushed = run(notice(rules, after, Event("Flush")), rules)
+    assert flushed.pods["default/p"].node_name is not None
+
+
+def waiting(case: Case, rules: Rules) -> World:
+    """The case's cluster, with p in the pool."""
     world = World()
     for obj in (*case.there, case.asking):
-        world = create(INTENDED, world, obj)
-    world = run(world)
+        world = create(rules, world, obj)
+    world = run(world, rules)
     entry = world.entry("default/p")
     assert entry is not None and (entry.place, entry.plugins) == ("pool", case.plugins)
-    after = run(case.happens(world))
-    assert after.pods["default/p"].node_name is not None
+    return world
 
 
 def test_an_event_during_the_attempt_is_not_missed() -> None:
@@ -298,15 +334,15 @@ OTHERS = (
 
 @pytest.mark.parametrize("event", OTHERS, ids=lambda event: event.kind)
 def test_ports_sleep_through_what_cannot_help(event: Event) -> None:
-    assert not worth_it(PORT, ("NodePorts",), event)
+    assert not worth_it(INTENDED, PORT, ("NodePorts",), event)
 
 
 @pytest.mark.parametrize("plugin", ["InterPodAffinity", "PodTopologySpread"])
 def test_neighbours_sleep_through_pods_without_a_place(plugin: str) -> None:
     for event in OTHERS[1:]:
-        assert not worth_it(NEAR, (plugin,), event)
-    elsewhere = Event("AssignedPodAdded", pod=at("n1", namespace="other"))
-    assert worth_it(NEAR, (plugin,), elsewhere) == (plugin == "InterPodAffinity")
+        assert not worth_it(INTENDED, NEAR, (plugin,), event)
+    elsewhere = Event("AssignedPodAdded", pod=at("n1", labels=X, namespace="other"))
+    assert not worth_it(INTENDED, NEAR, (plugin,), elsewhere)
 
 
 def test_every_filter_has_a_hint() -> None:

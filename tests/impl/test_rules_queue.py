@@ -9,7 +9,7 @@ from runs import AWARE, PLAIN, cycle, members, queued, running, step, steps
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.members import members as after_event
-from gangproof.impl.objects import Pod
+from gangproof.impl.objects import Pod, Toleration
 from gangproof.impl.preemption.nominate import set_nomination
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.queue import activate, close, expire, gate
@@ -272,7 +272,9 @@ def test_a_pods_own_update_is_a_hint_for_those_who_rejected_it() -> None:
     assert (entry.place, entry.plugins) == ("pool", ("NodeUnschedulable",))
     p, q = world.pods["default/p"], world.pods["default/q"]
     assert queued(update(INTENDED, world, evolve(q, labels=Table({"a": "b"}))))["p"] == "pool"
-    assert queued(update(INTENDED, world, evolve(p, labels=Table({"a": "b"}))))["p"] == "backoff"
+    assert queued(update(INTENDED, world, evolve(p, labels=Table({"a": "b"}))))["p"] == "pool"
+    cordons = Toleration("node.kubernetes.io/unschedulable", "Exists")
+    assert queued(update(INTENDED, world, evolve(p, tolerations=(cordons,))))["p"] == "backoff"
     assumed = cycle(there(node("n", 1), pod("p")))
     assert (
         queued(update(INTENDED, assumed, evolve(assumed.pods["default/p"], labels=Table({"a": "b"})))) == {}

@@ -147,7 +147,7 @@ READ = {
     Result: "pod node plugins error victims",
     Domain: "value nodes",
     Visit: "domain results code packing placed",
-    Event: "kind pod node group",
+    Event: "kind pod node group old_pod old_node",
     Cycle: "group members stage taken snapshot results code message noticed submitted trial victims plan "
     "domains visited ahead",
     Round: "askers victims calls unbegun",
