@@ -6,7 +6,7 @@ judge by the same sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from gangproof.impl.actions import Action
@@ -14,6 +14,7 @@ from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
 from gangproof.properties.closing import one_close_a_pop, results_cover_all
 from gangproof.properties.conditions import condition_meaning, explanation, transition_time
+from gangproof.properties.deciding import decided_as_a_whole, released_as_a_whole
 from gangproof.properties.evictions import needed, refused, useful
 from gangproof.properties.handling import (
     no_plan_no_nomination,
@@ -38,24 +39,21 @@ StepJudge = Callable[[World, Action, World], Violation | None]
 
 def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
     """What is asked of every state and every step: each invariant by its id, and refinement."""
-    states = [
-        _state_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "state"
-    ]
-    steps = [
-        _step_judge(invariant, contract) for invariant in contract.invariants if invariant.kind == "step"
-    ]
-    steps += [condition_meaning, transition_time, explanation, strongest_first, backoff_respected]
-    steps += [
-        one_close_a_pop,
-        results_cover_all,
-        undone_on_the_way,
-        no_undoing,
-        waiting_victim_lives,
-        promise_kept,
-    ]
-    steps += [no_plan_no_nomination, plan_nominated, plan_kept]
-    steps += [useful, refused, needed, obeys_the_filters, bound_where_room_is]
-    return Questions(invariants=(*states, undone), steps=(*steps, refinement(contract)))
+    return Questions(
+        invariants=(*states_of(contract), undone),
+        steps=(*steps_of(contract), *OF_THE_MACHINERY, refinement(contract)),
+    )
+
+
+def states_of(contract: Contract) -> tuple[StateJudge, ...]:
+    """The contract's invariants of states."""
+    return tuple(_state_judge(i, contract) for i in contract.invariants if i.kind == "state")
+
+
+def steps_of(contract: Contract, leave_out: Sequence[str] = ()) -> tuple[StepJudge, ...]:
+    """The contract's invariants of steps, but for some ids."""
+    asked = [i for i in contract.invariants if i.kind == "step" and i.id not in leave_out]
+    return tuple(_step_judge(invariant, contract) for invariant in asked)
 
 
 def undone(world: World) -> Violation | None:
@@ -72,6 +70,32 @@ def undone_on_the_way(before: World, action: Action, after: World) -> Violation 
     """INV-07 in the worlds that a coarse step passes through."""
     passed = (undone(now) for _, now in fine_steps(before, action, after))
     return next((found for found in passed if found is not None), None)
+
+
+OF_THE_MACHINERY: tuple[StepJudge, ...] = (
+    decided_as_a_whole,
+    released_as_a_whole,
+    condition_meaning,
+    transition_time,
+    explanation,
+    strongest_first,
+    backoff_respected,
+    one_close_a_pop,
+    results_cover_all,
+    undone_on_the_way,
+    no_undoing,
+    waiting_victim_lives,
+    promise_kept,
+    no_plan_no_nomination,
+    plan_nominated,
+    plan_kept,
+    useful,
+    refused,
+    needed,
+    obeys_the_filters,
+    bound_where_room_is,
+)
+"""What is asked of the steps of the machinery itself, fine ones and those that a coarse one is made of."""
 
 
 @latest

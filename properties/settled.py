@@ -39,7 +39,9 @@ def gated_in_vain(world: World) -> Violation | None:
         return None
     for entry in world.queue:
         pod = world.pods[entry.pod]
-        if entry.place != "gated" or pod.scheduling_gates or pod.group is None or preempts(world, pod):
+        if entry.place != "gated" or pod.scheduling_gates or pod.group is None:
+            continue
+        if "DefaultPreemption" in entry.plugins or preempts(world, pod):
             continue
         group = world.groups.get(pod.group)
         if group is None:
@@ -67,7 +69,8 @@ def preemptor_asleep(world: World) -> Violation | None:
 def stuck(world: World) -> Violation | None:
     """LIVE-14 for a group, LIVE-08 for a plain pod: the rules place it or make room for it, and it waits.
 
-    Verdicts are those of CYCLE-25 to CYCLE-27; room is made by victims that somebody has to be (PREEMPT-27).
+    Who is gated is left to others (LIVE-01, LIVE-02, LIVE-06). Verdicts are those of CYCLE-25 to CYCLE-27; room
+    is made by victims that somebody has to be (PREEMPT-27).
     Without backoff nothing is promised: whoever fails is tried again at once, and may starve everybody weaker.
     """
     if not world.settings.backoff:
@@ -78,7 +81,8 @@ def stuck(world: World) -> Violation | None:
             continue
         if not counts(pod) or pod.terminal or pod.scheduler_name not in world.settings.profiles:
             continue
-        if preempts(world, pod):
+        entry = world.entry(pod.key)
+        if preempts(world, pod) or (entry is not None and entry.place == "gated"):
             continue
         group = pod.group if world.settings.gates.generic_workload else None
         waiting.setdefault(group, []).append(pod)

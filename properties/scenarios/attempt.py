@@ -31,7 +31,7 @@ def attempt(step: Attempt, course: Course, following: Following) -> Course:
             failures.append(Failure(Violation("attempt", message), run.path, step.line))
     starts = {id(run) for run in before.runs}
     broken = [failure for run in runs for failure in _judged(following, run, starts)]
-    course = evolve(course, runs=tuple(runs), failures=(*course.failures, *failures[:1], *broken[:1]))
+    course = evolve(course, runs=tuple(runs)).failed((*failures, *broken))
     if step.result == "absent" and not runs:
         course = evolve(course, runs=before.runs)
     return _while_calls_end(course, following)[1]
@@ -103,5 +103,5 @@ def _while_calls_end(course: Course, following: Following) -> tuple[Course, Cour
         for action, world in _calls(run.world, following.rules):
             failures.extend(judged(following, run, action, world))
             waiting.append(run.then(action, world))
-    course = evolve(course, failures=(*course.failures, *failures[:1]), states=course.states + len(runs))
+    course = evolve(course, states=course.states + len(runs)).failed(failures)
     return course, evolve(course, runs=tuple(runs.values()))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from gangproof.impl.actions import Action
 from gangproof.impl.rules import Rules
@@ -58,6 +58,13 @@ class Course:
     stop: str = "exhausted"
     beyond: tuple[str, ...] = ()
     reached: frozenset[str] = frozenset()
+
+    def failed(self, failures: Iterable[Failure]) -> Course:
+        """The course with these failures besides, of each property the first."""
+        found: dict[str, Failure] = {}
+        for failure in failures:
+            found.setdefault(failure.violation.property, failure)
+        return evolve(self, failures=(*self.failures, *found.values()))
 
 
 @frozen

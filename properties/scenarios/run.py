@@ -149,9 +149,8 @@ def _outside(step: Create | Delete | Update | Finish, course: Course, following:
         course,
         runs=tuple(runs),
         refusals=tuple(dict.fromkeys(refusals)),
-        failures=(*course.failures, *failures[:1]),
         states=course.states + len(runs),
-    )
+    ).failed(failures)
 
 
 def _ref(action: Action) -> Ref:
