@@ -73,22 +73,36 @@ func (c *calls) enter(ctx context.Context, gone <-chan struct{}, key string) err
 	if err := c.line(ctx, gone, key); err != nil {
 		return err
 	}
+	if err := c.failure(key); err != nil {
+		return err
+	}
 	c.mu.Lock()
-	fails, gate := c.failing[key], c.held[key]
-	delete(c.failing, key)
+	gate := c.held[key]
 	c.mu.Unlock()
-	switch {
-	case fails:
-		c.journal.add("failed", key, "", "")
-		return fmt.Errorf("%s fails as the scenario asks", key)
-	case gate == nil:
+	if gate == nil {
 		return nil
 	}
 	c.journal.add("held", key, "", "")
 	if err := wait(ctx, gone, gate); err != nil {
 		return err
 	}
-	return c.line(ctx, gone, key)
+	if err := c.line(ctx, gone, key); err != nil {
+		return err
+	}
+	return c.failure(key) // a call that is open can be made to fail
+}
+
+// failure is the error of a call that is to fail, once.
+func (c *calls) failure(key string) error {
+	c.mu.Lock()
+	fails := c.failing[key]
+	delete(c.failing, key)
+	c.mu.Unlock()
+	if !fails {
+		return nil
+	}
+	c.journal.add("failed", key, "", "")
+	return fmt.Errorf("%s fails as the scenario asks", key)
 }
 
 func wait(ctx context.Context, gone, until <-chan struct{}) error {

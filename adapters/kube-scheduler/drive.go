@@ -27,7 +27,7 @@ type drive struct {
 
 	pause  atomic.Bool   // at the next SchedulePod
 	resume chan struct{} // the end of the pause
-	frozen atomic.Bool   // while a create step runs, for Atomic
+	free   atomic.Bool   // while a settle or advance step runs, for Atomic
 
 	mu           sync.Mutex // for eager cycles
 	lastProgress int
@@ -52,7 +52,7 @@ func (d *drive) mayBegin(ctx context.Context) bool {
 		}
 	}
 	d.brake()
-	for d.s.setup.Atomic && (d.frozen.Load() || !d.s.poppable()) && ctx.Err() == nil {
+	for d.s.setup.Atomic && (!d.free.Load() || !d.s.poppable()) && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	return ctx.Err() == nil
@@ -156,6 +156,8 @@ func (s *scenario) attempt(during []Step) error {
 // settle lets the scheduler work until for idle seconds no pod was bound, deleted or nominated and no group got
 // another condition, or until nothing is left in the queue to be tried.
 func (s *scenario) settle(idle int) error {
+	s.drive.free.Store(true)
+	defer s.drive.free.Store(false)
 	s.quiesce()
 	late := s.setup.WatchDelay+s.setup.CallDelay > 0
 	still, last := 0, -1

@@ -89,6 +89,8 @@ func (s *scenario) act(step Step) error {
 		s.stopScheduler()
 		return s.startScheduler()
 	case step.Advance > 0:
+		s.drive.free.Store(true)
+		defer s.drive.free.Store(false)
 		s.pass(time.Duration(step.Advance * float64(time.Second)))
 	case step.Reap:
 		return s.reap()
@@ -99,8 +101,6 @@ func (s *scenario) act(step Step) error {
 }
 
 func (s *scenario) create(step Step) error {
-	s.drive.frozen.Store(true)
-	defer s.drive.frozen.Store(false)
 	for _, raw := range step.Create {
 		object, gvr, err := decode(raw)
 		if err != nil {

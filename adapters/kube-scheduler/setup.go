@@ -28,7 +28,7 @@ type Setup struct {
 	// Eager lets cycles, bindings, evictions and watch events run side by side, as they do in a cluster. If it is
 	// not set the run goes stepwise: a cycle begins when all that the one before began has ended.
 	Eager bool `json:"eager"`
-	// Atomic, with Eager: no cycle begins while a create step is at work.
+	// Atomic, with Eager: cycles begin only while a settle or advance step is at work.
 	Atomic bool `json:"atomic"`
 	// NoBackoff takes all backoff away.
 	NoBackoff bool `json:"noBackoff"`

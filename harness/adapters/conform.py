@@ -5,41 +5,35 @@ A failure in one document never ends the others; an interruption ends with what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from gangproof.adapters import answers
-from gangproof.adapters.documents import DocumentResult, run_document
+from gangproof.adapters.documents import DocumentResult, Watch, run_document
 from gangproof.adapters.protocol import Adapter
 from gangproof.adapters.report import AdapterReport
 from gangproof.properties.scenarios.document import Scenario
 
-Watch = Callable[[str], None]
-Runner = Callable[[Adapter, Scenario, Watch], DocumentResult]
-
-
-def by_expectations(adapter: Adapter, document: Scenario, watch: Watch) -> DocumentResult:
-    """What the document itself expects."""
-    return run_document(adapter, document, watch=watch)
+Runner = Callable[[Adapter, Scenario, Collection[str], Watch], DocumentResult]
 
 
 def conform(
     adapter: Adapter,
     documents: Sequence[Scenario],
-    runner: Runner,
-    judged_by: str,
+    runner: Runner = run_document,
     watch: Watch = lambda _: None,
 ) -> AdapterReport:
     """The report on the documents. Raises AdapterError if the adapter does not even say who it is."""
     who = answers.hello(adapter.hello())
     scheduler = " ".join(filter(None, (who["name"], who.get("version"))))
+    can = frozenset(who.get("can") or ())
     results: list[DocumentResult] = []
     unfinished: tuple[str, ...] = ()
     for number, document in enumerate(documents, 1):
         told = f"scenario {number} of {len(documents)}, {document.id}"
         watch(told)
         try:
-            results.append(runner(adapter, document, lambda what, told=told: watch(f"{told}: {what}")))
+            results.append(runner(adapter, document, can, lambda what, told=told: watch(f"{told}: {what}")))
         except KeyboardInterrupt:
             unfinished = tuple(rest.id for rest in documents[len(results) :])
             break
-    return AdapterReport(scheduler, judged_by, tuple(results), unfinished)
+    return AdapterReport(scheduler, tuple(results), unfinished)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from attrs import field, frozen
 
@@ -12,22 +11,23 @@ from gangproof.adapters.judge import wrong
 from gangproof.adapters.modes import MODES, Mode, more
 from gangproof.adapters.protocol import Adapter
 from gangproof.adapters.record import Run, record
-from gangproof.adapters.translate import Check, NotRunnableError, Step, Translation, translate
+from gangproof.adapters.translate import Check, NotRunnableError, Translation, translate
 from gangproof.properties.scenarios.document import Attempt, Possible, Scenario
 from gangproof.properties.verdict import Verdict
 
-BUILT_IN = frozenset({"create", "delete"})
-"""The steps that every adapter has."""
+ALWAYS = frozenset({"name", "gates", "create", "delete"})
+"""The setup options and steps that every adapter has, or may leave unheeded."""
 MODES_SHOWN = 3
+Watch = Callable[[str], None]
 
 
 @frozen
 class Difference:
-    """What a document says and the scheduler does not do.
+    """What a scheduler should do and does not do.
 
-    `kind` is `expect`, `possible` or `attempt`, or how a run failed: `crash`, `hang`, `answer`; `found`
-    says what was found instead, in which of the runs, `line` where the document says otherwise. `run` is the
-    first recorded run that shows it.
+    `kind` is `expect`, `possible` or `attempt` of the document, the id of a promise, or how a run failed:
+    `crash`, `hang`, `answer`. `found` says what was found instead, `modes` in which of the `of` runs, `line` where
+    the document says otherwise (0 if it does not). `run` is the first recorded run that shows it.
     """
 
     kind: str
@@ -39,6 +39,7 @@ class Difference:
 
     @property
     def message(self) -> str:
+        """What was found, and in which runs."""
         names = ", ".join(map(str, self.modes[:MODES_SHOWN]))
         rest = len(self.modes) - MODES_SHOWN
         others = f" and {rest} more" if rest > 0 else ""
@@ -47,18 +48,24 @@ class Difference:
 
 @frozen
 class DocumentResult:
-    """What running one document came to; `why_not` tells why it was not run, if it was not."""
+    """What running one document came to; `why_not` tells why it was not run, if it was not.
+
+    `reached` are the promises whose interesting case some run came to, where promises are what is judged.
+    """
 
     document: Scenario
     verdict: Verdict
     runs: int = 0
     differences: tuple[Difference, ...] = ()
+    reached: tuple[str, ...] = ()
     why_not: str = ""
     seconds: float = field(default=0.0, eq=False)
 
 
 @frozen
-class _Played:
+class Played:
+    """One recorded run of a document, in its mode."""
+
     mode: Mode
     run: Run
 
@@ -70,96 +77,112 @@ class _Played:
 def run_document(
     adapter: Adapter,
     document: Scenario,
+    can: Collection[str],
+    watch: Watch = lambda _: None,
     modes: Sequence[Mode] = MODES,
-    watch: Callable[[str], None] = lambda _: None,
 ) -> DocumentResult:
     """Run the document in these modes, and in more if something that must be possible was not met.
 
-    `expect` and `attempt` must be met in every run, `possible` in at least one. Attempts are judged where
-    cycles do not run side by side. A crash, a hang or an answer that is none is a difference.
+    `can` is what the adapter says it has. `expect` and `attempt` must be met in every run, `possible` in at least
+    one; attempts are judged where cycles do not run side by side. A crash, a hang or an answer that is none is a
+    difference.
     """
     began = time.perf_counter()
     try:
+        if document.profile == "intended":
+            raise NotRunnableError("profile intended")
         translation = translate(document)
-        _check_steps(translation.steps, adapter.hello().get("can"))
+        check_steps(translation, can)
+        played = [play(adapter, translation, mode, watch) for mode in usable(translation, modes)]
+        check_refusals(played)
     except NotRunnableError as error:
         return DocumentResult(document, Verdict.NOT_SUPPORTED, why_not=str(error))
-    played = [_play(adapter, translation, mode, watch) for mode in modes]
-    refused = [one for one in played if one.error.startswith("refused")]
-    if refused:
-        return DocumentResult(
-            document, Verdict.NOT_SUPPORTED, len(played), why_not=refused[0].error, seconds=_since(began)
-        )
     missed = [check for check in translation.checks if _is_missed(check, played)]
-    for mode in more() if missed else ():
-        one = _play(adapter, translation, mode, watch)
+    for mode in more(translation.eager) if missed else ():
+        one = play(adapter, translation, mode, watch)
         played.append(one)
         missed = [check for check in missed if _found(check, one) is not None]
         if not missed:
             break
-    differences = (
-        *_failures(played),
-        *(f for check in translation.checks for f in _differences(check, played)),
-    )
-    return DocumentResult(
-        document,
-        Verdict.VIOLATED if differences else Verdict.HOLDS,
-        len(played),
-        differences,
-        seconds=_since(began),
-    )
+    differences = (*failures(played), *(d for check in translation.checks for d in _unmet(check, played)))
+    seconds = time.perf_counter() - began
+    return DocumentResult(document, verdict_of(differences), len(played), differences, seconds=seconds)
 
 
-def _since(began: float) -> float:
-    return time.perf_counter() - began
+def usable(translation: Translation, modes: Iterable[Mode]) -> Iterator[Mode]:
+    """The modes in which what is done means what the document says."""
+    return (mode for mode in modes if translation.eager or not mode.eager)
 
 
-def _check_steps(steps: Sequence[Step], can: Any) -> None:
+def check_steps(translation: Translation, can: Collection[str]) -> None:
     """Raises NotRunnableError if a step is not among those that the adapter says it has."""
-    needed = {name for step in steps for name in step} - BUILT_IN - {"settle", "snapshot", "during"}
-    lacking = sorted(needed - set(can or needed))
+    needed = {name for step in translation.steps for name in step} - {"settle", "snapshot", "during"}
+    lacking = sorted(needed - ALWAYS - set(can))
     if lacking:
-        raise NotRunnableError(f"the scheduler's adapter has no step {', '.join(lacking)}")
+        raise NotRunnableError(f"the adapter has no step {', '.join(lacking)}")
 
 
-def _play(adapter: Adapter, translation: Translation, mode: Mode, watch: Callable[[str], None]) -> _Played:
+def check_refusals(played: Iterable[Played]) -> None:
+    """Raises NotRunnableError if a run was refused."""
+    for one in played:
+        if one.error.startswith("refused"):
+            raise NotRunnableError(one.error)
+
+
+def verdict_of(differences: Collection[Difference]) -> Verdict:
+    """Violated, unless all that is wrong is the form of an answer: that says nothing about the scheduler."""
+    if not differences:
+        return Verdict.HOLDS
+    alone = all(difference.kind == "answer" for difference in differences)
+    return Verdict.INCONCLUSIVE if alone else Verdict.VIOLATED
+
+
+def play(adapter: Adapter, translation: Translation, mode: Mode, watch: Watch) -> Played:
+    """One run."""
     watch(str(mode))
     setup, steps = translation.in_mode(mode)
-    return _Played(mode, record(adapter, setup, steps))
+    return Played(mode, record(adapter, setup, steps))
 
 
-def _found(check: Check, one: _Played) -> str | None:
+def failures(played: Sequence[Played]) -> Iterator[Difference]:
+    """The ways in which runs failed, each once."""
+    yield from differences_of(
+        played, lambda one: [(one.error.partition(":")[0], one.error)] if one.error else []
+    )
+
+
+def differences_of(
+    played: Sequence[Played], told: Callable[[Played], Iterable[tuple[str, str]]], line: int = 0
+) -> Iterator[Difference]:
+    """What is told of runs, as pairs of kind and text: each pair once, with the runs of which it is told."""
+    those: dict[tuple[str, str], list[Played]] = {}
+    for one in played:
+        for pair in told(one):
+            those.setdefault(pair, []).append(one)
+    for (kind, text), some in those.items():
+        yield Difference(kind, text, line, tuple(one.mode for one in some), len(played), some[0].run)
+
+
+def _found(check: Check, one: Played) -> str | None:
     """What is wrong with a run by this check; None too for a run that failed, and for an attempt side by side."""
     if one.error or (isinstance(check.step, Attempt) and one.mode.eager):
         return None
     return wrong(check, one.run)
 
 
-def _is_missed(check: Check, played: Iterable[_Played]) -> bool:
-    """Whether nothing of what must be possible was met in any run that came to its end."""
+def _is_missed(check: Check, played: Iterable[Played]) -> bool:
+    """Whether what must be possible was met in none of the runs that came to their ends."""
     ended = [one for one in played if not one.error]
     return isinstance(check.step, Possible) and all(_found(check, one) is not None for one in ended)
 
 
-def _failures(played: Sequence[_Played]) -> Iterable[Difference]:
-    by_error: dict[str, list[_Played]] = {}
-    for one in played:
-        if one.error:
-            by_error.setdefault(one.error, []).append(one)
-    for error, those in by_error.items():
-        yield _difference(error.partition(":")[0], error, 0, those, len(played))
+def _unmet(check: Check, played: Sequence[Played]) -> Iterator[Difference]:
+    if isinstance(check.step, Possible) and not _is_missed(check, played):
+        return
 
+    def told(one: Played) -> Iterator[tuple[str, str]]:
+        text = _found(check, one)
+        if text is not None:
+            yield check.kind, text
 
-def _differences(check: Check, played: Sequence[_Played]) -> Iterable[Difference]:
-    by_text: dict[str, list[_Played]] = {}
-    if not isinstance(check.step, Possible) or _is_missed(check, played):
-        for one in played:
-            text = _found(check, one)
-            if text is not None:
-                by_text.setdefault(text, []).append(one)
-    for text, those in by_text.items():
-        yield _difference(check.kind, text, check.step.line, those, len(played))
-
-
-def _difference(kind: str, text: str, line: int, those: Sequence[_Played], of: int) -> Difference:
-    return Difference(kind, text, line, tuple(one.mode for one in those), of, those[0].run)
+    yield from differences_of(played, told, check.step.line)

@@ -68,10 +68,11 @@ MOST_MORE = 300
 """How many more runs are made for what must be possible and was not met."""
 
 
-def more() -> Iterator[Mode]:
-    """Runs for what is rare: cycles side by side, in turns as they are, without kubelet, with delays."""
+def more(eager: bool) -> Iterator[Mode]:
+    """Runs for what is rare: cycles side by side if they may, in turns as they are, without kubelet, with delays."""
+    ways = (
+        ((True, 0, 0), (False, 0, 0), (True, 3, 0), (True, 2, 10)) if eager else ((True, 0, 0), (False, 0, 0))
+    )
     for number in range(MOST_MORE):
-        kubelet, watch_delay, call_delay = ((True, 0, 0), (False, 0, 0), (True, 3, 0), (True, 2, 10))[
-            number % 4
-        ]
-        yield Mode("real", 100 + number, True, kubelet, watch_delay, call_delay)
+        kubelet, watch_delay, call_delay = ways[number % len(ways)]
+        yield Mode("real", 100 + number, eager, kubelet, watch_delay, call_delay)

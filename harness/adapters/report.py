@@ -19,11 +19,10 @@ from gangproof.report.model import Finding
 class AdapterReport:
     """The results of the documents, in their order; `unfinished` are those, by id, that an interruption left.
 
-    `scheduler` is its name and version, `judged_by` says what it was held against.
+    `scheduler` is its name and version.
     """
 
     scheduler: str
-    judged_by: str
     documents: tuple[DocumentResult, ...] = ()
     unfinished: tuple[str, ...] = ()
 
@@ -53,7 +52,7 @@ def _lines(report: AdapterReport) -> Iterator[str]:
     told = ", ".join(f"{number} {word}" for word, number in counts.items() if number or word == "differ")
     number = len(report.documents) + len(report.unfinished)
     scenarios = "1 scenario" if number == 1 else f"{number} scenarios"
-    yield f"{report.verdict}: {scenarios} on {report.scheduler}: {told}; {report.runs:,} runs ({report.judged_by})"
+    yield f"{report.verdict}: {scenarios} on {report.scheduler}: {told}; {report.runs:,} runs"
     for result in report.documents:
         if result.differences:
             where = f" ({result.document.file}:{result.document.line})" if result.document.file else ""
@@ -83,7 +82,6 @@ def _json(report: AdapterReport) -> str:
         "AdapterReport",
         {
             "scheduler": report.scheduler,
-            "judgedBy": report.judged_by,
             "verdict": str(report.verdict),
             "exitCode": report.exit_code,
             "runs": report.runs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, cast
 
 from attrs import define, evolve, field, frozen
@@ -62,25 +62,23 @@ class Translation:
     steps: tuple[Step, ...]
     checks: tuple[Check, ...]
 
+    @property
+    def eager(self) -> bool:
+        """Whether cycles may run side by side: no cycle is singled out, but perhaps the first before a pause."""
+        steps = [step for step in self.steps if "snapshot" not in step]
+        following = zip(steps, [*steps[1:], {}], strict=True)
+        return all("during" not in step and "settle" in then for step, then in following if "attempt" in step)
+
     def in_mode(self, mode: Mode) -> tuple[dict[str, Any], tuple[Step, ...]]:
-        """Setup and steps of one run. Side by side there are no single attempts: what is done during one is
-        done, and the cluster settles."""
-        return {**self.setup, **mode.options}, self.steps if not mode.eager else tuple(_eager(self.steps))
-
-
-def _eager(steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        if "attempt" in step:
-            yield from step.get("during", ())
-            yield {"settle": True}
-        else:
-            yield step
+        """Setup and steps of one run. Side by side an attempt is the beginning of the settling that follows."""
+        steps = self.steps
+        if mode.eager:
+            steps = tuple(step for step in steps if "attempt" not in step)
+        return {**self.setup, **mode.options}, steps
 
 
 def translate(document: doc.Scenario) -> Translation:
     """The document in the terms of an adapter. Raises NotRunnableError."""
-    if document.profile == "intended":
-        raise NotRunnableError("profile intended")
     if document.gates.workload_with_job:
         raise NotRunnableError("it needs the Job controller")
     translator = _Translator(document.gates)

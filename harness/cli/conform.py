@@ -68,7 +68,7 @@ def kube_scheduler(
 
     Example: gangproof conform kube-scheduler scenarios/gang.scenario.yaml
     """
-    from gangproof.adapters.conform import by_expectations, conform
+    from gangproof.adapters.conform import conform
     from gangproof.adapters.json_lines import JsonLines
     from gangproof.adapters.kube_scheduler import NotBuiltError, find
     from gangproof.adapters.protocol import AdapterError
@@ -81,7 +81,7 @@ def kube_scheduler(
     adapter = JsonLines([str(program)], timeout)
     with progress("gangproof conform kube-scheduler") as watch:
         try:
-            report = conform(adapter, documents, by_expectations, "by what they expect", watch)
+            report = conform(adapter, documents, watch=watch)
         except AdapterError as error:
             raise UsageError(f"{program}: {error}") from None
         finally:
