@@ -1,0 +1,417 @@
+"""A recorded run as a history: every moment at which something happened, with the cluster before and after.
+
+Steps tell what users did, the log what the scheduler did, the marks how the two interleave, and looks set right
+what neither tells. A promise then reads the history from end to end; it never asks why somebody did something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from attrs import define, evolve, field, frozen
+
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup
+from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
+from gangproof.properties.conformance.events import (
+    Bound,
+    Conditioned,
+    Deleted,
+    Logged,
+    Nominated,
+    Observed,
+    Preempted,
+)
+from gangproof.properties.conformance.recording import (
+    Alter,
+    Attempt,
+    Calls,
+    End,
+    Look,
+    Reap,
+    Recording,
+    Remove,
+    Settle,
+    Step,
+)
+from gangproof.properties.observed.cluster import Cluster, entity_of
+from gangproof.properties.scenarios.document import Create, Delete
+from gangproof.properties.scenarios.records import Ref
+
+REST = 25
+"""Seconds without a change after which a cluster is at rest: more than two of the longest backoffs."""
+FOR_GOOD = 330
+"""Seconds after which also the periodic flush of what is unschedulable has come (QUEUE-26)."""
+
+
+class UnmarkedError(ValueError):
+    """A recording that does not tell where in its log each step begins."""
+
+
+@frozen
+class Made:
+    """Somebody created the object, or stored it anew."""
+
+    obj: Object
+    anew: bool = False
+
+
+@frozen
+class Gone:
+    """The object is no more."""
+
+    kind: str
+    key: str
+
+
+@frozen
+class Ended:
+    """The pod ended, as Succeeded or Failed."""
+
+    pod: str
+    phase: str
+
+
+Happening = Observed | Made | Gone | Ended | Step
+
+
+@frozen(repr=False)
+class Moment:
+    """Something happened: in which step, at which second, in which cycle (None if it is no scheduler's doing).
+
+    `by_user` tells a deletion that a step asked for from one by the scheduler.
+    """
+
+    index: int
+    what: Happening
+    step: int
+    time: float
+    cycle: int | None
+    by_user: bool
+    before: Cluster
+    after: Cluster
+
+
+@frozen
+class Rest:
+    """A look at a cluster in which nothing changed any more for `idle` seconds; `since` is the moment after the
+    rest before."""
+
+    at: int
+    since: int
+    idle: int
+    look: Look
+    cluster: Cluster
+
+    @property
+    def for_good(self) -> bool:
+        """Whether nothing will change any more, or only what is tried again may."""
+        return self.idle >= FOR_GOOD
+
+
+@frozen(repr=False)
+class History:
+    """The moments of a run in their order, and those at which it was at rest.
+
+    `stepwise` says that an event's cycle is the one that caused it: cycles do not overlap, and no call was held.
+    """
+
+    name: str
+    moments: tuple[Moment, ...]
+    rests: tuple[Rest, ...]
+    stepwise: bool
+    backoff: bool
+    error: str = ""
+
+    @property
+    def last(self) -> Cluster:
+        return self.moments[-1].after if self.moments else Cluster()
+
+    def binds(self, since: int = 0, until: int | None = None) -> Iterator[tuple[Moment, Pod]]:
+        """Each bind, and the pod as it was before."""
+        for moment in self.moments[since:until]:
+            if isinstance(moment.what, Bound):
+                pod = moment.before.pods.get(moment.what.pod)
+                if pod is not None:
+                    yield moment, pod
+
+    def decided(self, moment: Moment) -> int:
+        """The first moment at which the scheduler may have decided what happened at this one.
+
+        That is where its cycle begins, or after the rest before if cycles overlap.
+        """
+        if not self.stepwise:
+            return self.since_rest(moment.index)
+        first = moment.index
+        while first > 0:
+            earlier = self.moments[first - 1]
+            if earlier.step != moment.step or earlier.cycle not in (None, moment.cycle):
+                break
+            first -= 1
+        return first
+
+    def since_rest(self, index: int) -> int:
+        """The moment after the last rest before this one."""
+        return max((rest.at + 1 for rest in self.rests if rest.at < index), default=0)
+
+    def next_rest(self, index: int) -> Rest | None:
+        """The first rest after the moment."""
+        return next((rest for rest in self.rests if rest.at > index), None)
+
+
+@frozen
+class Eviction:
+    """The scheduler evicts a pod: the pod as it was, and for whom, if that was told.
+
+    `by` is the group, or the plain pod, whose cycle it was; `asker` is the pod of whom the scheduler speaks, None
+    if it speaks of the group as a whole.
+    """
+
+    at: int
+    victim: Pod
+    by: str | None
+    asker: str | None
+
+
+def evictions(history: History) -> tuple[Eviction, ...]:
+    """Every deletion by the scheduler, in order."""
+    found: list[Eviction] = []
+    for moment in history.moments:
+        if not isinstance(moment.what, Deleted) or moment.by_user:
+            continue
+        victim = moment.before.pods.get(moment.what.pod)
+        if victim is not None:
+            asker = _preemptor(history, moment.index, victim.key)
+            pod = moment.before.pods.get(asker or "")
+            whole = asker is not None and pod is None
+            by = asker if pod is None else entity_of(pod)
+            found.append(Eviction(moment.index, victim, by, None if whole else asker))
+    return tuple(found)
+
+
+def _preemptor(history: History, index: int, victim: str) -> str | None:
+    """Of whom the scheduler says that the victim is evicted for it: it says so after the deletion."""
+    for moment in history.moments[index + 1 :]:
+        match moment.what:
+            case Preempted(pod=pod, preemptor=preemptor) if pod == victim:
+                return preemptor
+            case Deleted(pod=pod) if pod == victim:
+                return None
+            case _:
+                pass
+    return None
+
+
+def history_of(recording: Recording) -> History:
+    """The history of a run. Raises UnmarkedError if the run does not tell how steps and log interleave."""
+    if len(recording.marks) != len(recording.steps):
+        raise UnmarkedError(f"{recording.name} does not tell where in its log each step begins")
+    writer = _Writer(recording, Cluster(recording.settings.gates, recording.settings.profiles))
+    ends = (*recording.marks[1:], len(recording.log))
+    for number, (step, begin, end) in enumerate(zip(recording.steps, recording.marks, ends, strict=False)):
+        writer.step(number, step, recording.log[begin:end])
+    held = any(isinstance(step, Calls) and step.what == "hold" for step in recording.steps)
+    return History(
+        recording.name,
+        tuple(writer.moments),
+        tuple(writer.rests),
+        stepwise=not (recording.eager or held),
+        backoff=recording.settings.backoff,
+        error=recording.error,
+    )
+
+
+@define
+class _Writer:
+    """The history that is being written, and the cluster as it is by now."""
+
+    recording: Recording
+    cluster: Cluster
+    moments: list[Moment] = field(factory=list[Moment])
+    rests: list[Rest] = field(factory=list[Rest])
+    held: set[str] = field(factory=set[str])
+    made: int = 0
+    number: int = 0
+    time: float = 0
+    settled: int = 0  # seconds without a change before the next step
+
+    def add(
+        self, what: Happening, after: Cluster, *, by_user: bool = True, entry: Logged | None = None
+    ) -> None:
+        if entry is not None:
+            self.time = entry.time
+        cycle = entry.cycle if entry is not None and not by_user else None
+        before, self.cluster = self.cluster, after
+        self.moments.append(
+            Moment(len(self.moments), what, self.number, self.time, cycle, by_user, before, after)
+        )
+
+    def step(self, number: int, step: Step, log: Sequence[Logged]) -> None:
+        self.number = number
+        asked = self.outside(step, log)
+        for entry in log:
+            event, by_user = entry.event, False
+            if isinstance(event, Deleted) and event.pod in asked:
+                asked.discard(event.pod)
+                by_user = True
+            self.add(event, self.seen(event), by_user=by_user, entry=entry)
+            self.let_go()
+        if isinstance(step, Look):
+            self.look(step)
+        else:
+            self.settled = step.idle if isinstance(step, Settle) else 0
+
+    def outside(self, step: Step, log: Sequence[Logged]) -> set[str]:
+        """What users do in the step; the pods whose deletion by them the log tells."""
+        asked: set[str] = set()
+        self.add(step, self.cluster)
+        match step:
+            case Create(objects=objects):
+                for obj in objects:
+                    if isinstance(obj, Node | Pod | PodGroup | PodDisruptionBudget):
+                        self.add(Made(obj), self.stored(obj))
+            case Alter(objects=objects):
+                for obj in objects:
+                    self.add(Made(obj, anew=True), self.stored(obj))
+            case Delete(objects=refs):
+                told = {entry.event.pod for entry in log if isinstance(entry.event, Deleted)}
+                for ref in refs:
+                    if ref.kind == "pod" and ref.key in told:
+                        asked.add(ref.key)
+                    else:
+                        self.add(Gone(ref.kind, ref.key), self.without(ref))
+            case Remove(pods=pods):
+                for pod in pods:
+                    self.add(Gone("pod", pod), evolve(self.cluster, pods=self.cluster.pods.drop(pod)))
+            case Reap():
+                for pod in [pod.key for pod in self.cluster.pods.values() if pod.terminating]:
+                    self.add(Gone("pod", pod), evolve(self.cluster, pods=self.cluster.pods.drop(pod)))
+            case End(pods=pods, phase=phase):
+                for pod in pods:
+                    ended = self.cluster.pods.get(pod)
+                    if ended is not None:
+                        self.add(Ended(pod, phase), self.cluster.put(evolve(ended, phase=phase)))
+            case Calls(what=what, calls=calls):
+                self.held = self.held | set(calls) if what == "hold" else self.held - set(calls)
+            case Attempt(during=during):
+                for inner in during:
+                    asked |= self.outside(inner, log)
+            case _:
+                pass
+        self.let_go()
+        return asked
+
+    def stored(self, obj: Object) -> Cluster:
+        """The cluster with the object; one that is stored anew keeps what is not its author's."""
+        now = self.cluster
+        match obj:
+            case Pod():
+                old = now.pods.get(obj.key)
+                if old is not None:
+                    return now.put(
+                        evolve(
+                            obj,
+                            uid=old.uid,
+                            node_name=old.node_name,
+                            terminating=old.terminating,
+                            phase=old.phase,
+                            nominated_node_name=old.nominated_node_name,
+                            start_time=old.start_time,
+                        )
+                    )
+                self.made += 1
+                return now.put(evolve(obj, uid=self.made))
+            case Node():
+                return evolve(now, nodes=now.nodes.put(obj.key, obj))
+            case PodGroup():
+                old = now.groups.get(obj.key)
+                self.made += old is None
+                uid, leaving = (self.made, False) if old is None else (old.uid, old.terminating)
+                group = evolve(obj, uid=uid, terminating=leaving)
+                return evolve(now, groups=now.groups.put(obj.key, group))
+            case PodDisruptionBudget():
+                return evolve(now, budgets=True)
+            case _:
+                return now
+
+    def without(self, ref: Ref) -> Cluster:
+        now = self.cluster
+        match ref.kind:
+            case "node":
+                return evolve(now, nodes=now.nodes.drop(ref.key))
+            case "pod":
+                return self.deleted(ref.key)
+            case "podGroup" if ref.key in now.groups:
+                group = now.groups[ref.key]
+                if group.finalizers:
+                    leaving = evolve(group, terminating=True)
+                    return evolve(now, groups=now.groups.put(ref.key, leaving))
+                return self.ungrouped(ref.key)
+            case _:
+                return now
+
+    def ungrouped(self, group: str) -> Cluster:
+        now = self.cluster
+        return evolve(now, groups=now.groups.drop(group), conditions=now.conditions.drop(group))
+
+    def let_go(self) -> None:
+        """A group that only its protection keeps goes with its last pod that has not ended (GC-02)."""
+        for group in self.cluster.groups.values():
+            protected = group.terminating and group.finalizers == (PROTECTION_FINALIZER,)
+            used = any(p.group == group.key and not p.terminal for p in self.cluster.pods.values())
+            if protected and not used:
+                self.add(Gone("podGroup", group.key), self.ungrouped(group.key))
+
+    def deleted(self, key: str) -> Cluster:
+        """The cluster after somebody asks for the deletion of the pod."""
+        pod = self.cluster.pods.get(key)
+        if pod is None:
+            return self.cluster
+        lasts = bool(pod.finalizers) or (
+            pod.node_name is not None and pod.termination_grace_period_seconds > 0
+        )
+        if lasts:
+            return self.cluster.put(evolve(pod, terminating=True))
+        return evolve(self.cluster, pods=self.cluster.pods.drop(key))
+
+    def seen(self, event: Observed) -> Cluster:
+        """The cluster after an event of the log."""
+        now = self.cluster
+        match event:
+            case Bound(pod=key, node=node) if key in now.pods:
+                pod = evolve(now.pods[key], node_name=node, nominated_node_name=None, phase="Running")
+                return now.put(pod)
+            case Nominated(pod=key, node=node) if key in now.pods:
+                return now.put(evolve(now.pods[key], nominated_node_name=node))
+            case Conditioned(group=group):
+                return evolve(now, conditions=now.conditions.put(group, event))
+            case Deleted(pod=key):
+                return self.deleted(key)
+            case _:
+                return now
+
+    def look(self, look: Look) -> None:
+        """What a look shows holds, whatever the log told: who is where, nominated to what, and still there."""
+        self.time = look.time
+        now = self.cluster
+        for pod in now.pods.values():
+            seen = look.pods.get(pod.key)
+            if seen is None:
+                now = evolve(now, pods=now.pods.drop(pod.key)) if not pod.terminal else now
+            else:
+                now = now.put(
+                    evolve(
+                        pod,
+                        node_name=seen.node,
+                        nominated_node_name=seen.nominated,
+                        terminating=seen.terminating,
+                    )
+                )
+        for group, condition in look.groups.items():
+            if condition is not None:
+                now = evolve(now, conditions=now.conditions.put(group, condition))
+        self.cluster = now
+        self.moments[-1] = evolve(self.moments[-1], time=look.time, after=now)
+        if self.settled >= REST and not self.held:
+            since = self.rests[-1].at + 1 if self.rests else 0
+            self.rests.append(Rest(len(self.moments) - 1, since, self.settled, look, now))
