@@ -118,11 +118,20 @@ func wait(ctx context.Context, gone, until <-chan struct{}) error {
 
 // line waits for the call's turn.
 func (c *calls) line(ctx context.Context, gone <-chan struct{}, key string) error {
+	_, of, _ := strings.Cut(key, "/")
+	return c.turn(ctx, gone, key, c.position(of))
+}
+
+// first waits until everything else waits, and then goes before it.
+func (c *calls) first(ctx context.Context, gone <-chan struct{}, key string) {
+	_ = c.turn(ctx, gone, key, -1)
+}
+
+func (c *calls) turn(ctx context.Context, gone <-chan struct{}, key string, position int) error {
 	if !c.ordered {
 		return nil
 	}
-	_, of, _ := strings.Cut(key, "/")
-	mine := &call{key: key, position: c.position(of), proceed: make(chan struct{})}
+	mine := &call{key: key, position: position, proceed: make(chan struct{})}
 	c.mu.Lock()
 	c.serial++
 	mine.serial = c.serial

@@ -87,7 +87,7 @@ func (s *scenario) registry(gone <-chan struct{}) frameworkruntime.Registry {
 			return &ties{s.setup.Seed}, nil
 		},
 		placementsName: func(ctx context.Context, args runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
-			own, err := topologyaware.New(ctx, args, h, feature.Features{})
+			own, err := topologyaware.New(ctx, args, inOrder{h}, feature.Features{})
 			return &placements{own, s.setup}, err
 		},
 	}
@@ -171,6 +171,34 @@ func (p *placements) GeneratePlacements(ctx context.Context, state fwk.PodGroupC
 		})
 	}
 	return result, status
+}
+
+// inOrder is a handle that shows the scheduled pods of a group in the order of their names, not in that of a Go map.
+type inOrder struct{ fwk.Handle }
+
+func (h inOrder) SnapshotSharedLister() fwk.SharedLister {
+	return orderedLister{h.Handle.SnapshotSharedLister()}
+}
+
+type orderedLister struct{ fwk.SharedLister }
+
+func (l orderedLister) PodGroupStates() fwk.PodGroupStateLister {
+	return orderedGroups{l.SharedLister.PodGroupStates()}
+}
+
+type orderedGroups struct{ fwk.PodGroupStateLister }
+
+func (l orderedGroups) Get(namespace, name string) (fwk.PodGroupState, error) {
+	state, err := l.PodGroupStateLister.Get(namespace, name)
+	return orderedGroup{state}, err
+}
+
+type orderedGroup struct{ fwk.PodGroupState }
+
+func (g orderedGroup) ScheduledPods() []*v1.Pod {
+	return slices.SortedFunc(slices.Values(g.PodGroupState.ScheduledPods()), func(a, b *v1.Pod) int {
+		return cmp.Compare(keyOf(a), keyOf(b))
+	})
 }
 
 // chance is a number that depends on nothing but the seed and the name.

@@ -89,6 +89,10 @@ func (s *scenario) hook(ctx context.Context) {
 	schedulePod := s.sched.SchedulePod
 	s.sched.SchedulePod = func(ctx context.Context, f framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		s.drive.pausePoint(ctx)
+		if !state.ShouldSkipAllPostFilterPlugins() {
+			// Let the evictions that the pod before has begun come as far as they can, lest two members race for one victim.
+			s.calls.first(ctx, ctx.Done(), keyOf(pod.Pod))
+		}
 		result, err := schedulePod(ctx, f, state, pod)
 		message := ""
 		if err != nil {
