@@ -1,7 +1,7 @@
 // The calls by which the scheduler acts on the cluster, and the two at which a plugin could: each can be held open,
-// can fail, can take time. In stepwise mode they are also put in order: calls that are open at the same time are
-// carried out one by one, each with all that it causes, in the order in which their pods were created. Without
-// that, members of one gang are bound in an order that only the runtime knows.
+// can fail, can take time. In stepwise mode they are also put in order: of the calls that are open at the same time
+// one is carried out, with all that it causes, then the next. Which one is first is left to the runtime in a real
+// scheduler; here it is that of the pod that was created first or, with order real, the one that the seed has.
 
 package main
 
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,15 +33,16 @@ var callNames = []string{"bind", "delete", "patch", "permit", "prebind", "claim"
 
 type calls struct {
 	journal  *journal
-	ordered  bool
-	delay    int                  // milliseconds at most
-	position func(key string) int // of a pod in the order of creation
+	setup    *Setup
+	position func(key string) (int, bool) // of a pod in the order of creation, if there is one of that key
 
 	mu      sync.Mutex
 	held    map[string]chan struct{}
 	failing map[string]bool
 	open    []*call
-	serial  int
+	entered int
+	carried int
+	last    int           // position of the call that was carried out last
 	arrived chan struct{} // says that an ordered call wants to go on
 }
 
@@ -51,9 +53,9 @@ type call struct {
 	proceed  chan struct{}
 }
 
-func newCalls(setup *Setup, journal *journal, position func(string) int) *calls {
+func newCalls(setup *Setup, journal *journal, position func(string) (int, bool)) *calls {
 	return &calls{
-		journal: journal, ordered: !setup.Eager, delay: setup.CallDelay, position: position,
+		journal: journal, setup: setup, position: position,
 		held: map[string]chan struct{}{}, failing: map[string]bool{}, arrived: make(chan struct{}, 1),
 	}
 }
@@ -67,8 +69,8 @@ var errGone = errors.New("the scheduler that made this call is gone")
 
 // enter is where each call begins. It returns when the call may be carried out, or the error by which it fails.
 func (c *calls) enter(ctx context.Context, gone <-chan struct{}, key string) error {
-	if c.delay > 0 {
-		time.Sleep(upTo(c.delay))
+	if c.setup.CallDelay > 0 {
+		time.Sleep(upTo(c.setup.CallDelay))
 	}
 	if err := c.line(ctx, gone, key); err != nil {
 		return err
@@ -76,9 +78,7 @@ func (c *calls) enter(ctx context.Context, gone <-chan struct{}, key string) err
 	if err := c.failure(key); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	gate := c.held[key]
-	c.mu.Unlock()
+	gate := c.gate(key)
 	if gate == nil {
 		return nil
 	}
@@ -105,6 +105,12 @@ func (c *calls) failure(key string) error {
 	return fmt.Errorf("%s fails as the scenario asks", key)
 }
 
+func (c *calls) gate(key string) chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held[key]
+}
+
 func wait(ctx context.Context, gone, until <-chan struct{}) error {
 	select {
 	case <-until:
@@ -116,25 +122,31 @@ func wait(ctx context.Context, gone, until <-chan struct{}) error {
 	}
 }
 
-// line waits for the call's turn.
+// line waits for the turn of a call of this pod. A call on another object has the place of the call that led to it.
 func (c *calls) line(ctx context.Context, gone <-chan struct{}, key string) error {
 	_, of, _ := strings.Cut(key, "/")
-	return c.turn(ctx, gone, key, c.position(of))
+	position, known := c.position(of)
+	if !known {
+		c.mu.Lock()
+		position = c.last
+		c.mu.Unlock()
+	}
+	return c.turn(ctx, gone, key, position)
 }
 
-// first waits until everything else waits, and then goes before it.
+// first waits until everything else waits, and then has the first place.
 func (c *calls) first(ctx context.Context, gone <-chan struct{}, key string) {
 	_ = c.turn(ctx, gone, key, -1)
 }
 
 func (c *calls) turn(ctx context.Context, gone <-chan struct{}, key string, position int) error {
-	if !c.ordered {
+	if c.setup.Eager {
 		return nil
 	}
 	mine := &call{key: key, position: position, proceed: make(chan struct{})}
 	c.mu.Lock()
-	c.serial++
-	mine.serial = c.serial
+	c.entered++
+	mine.serial = c.entered
 	c.open = append(c.open, mine)
 	c.mu.Unlock()
 	select {
@@ -150,7 +162,7 @@ func (c *calls) turn(ctx context.Context, gone <-chan struct{}, key string, posi
 	return err
 }
 
-// next lets the first of the open calls go on; false if there is none.
+// next lets one of the open calls go on; false if there is none.
 func (c *calls) next() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,8 +172,14 @@ func (c *calls) next() bool {
 	slices.SortFunc(c.open, func(a, b *call) int {
 		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.key, b.key), cmp.Compare(a.serial, b.serial))
 	})
-	close(c.open[0].proceed)
-	c.open = c.open[1:]
+	c.carried++
+	i := 0
+	if c.setup.Order == "real" {
+		i = int(chance(c.setup.Seed, strconv.Itoa(c.carried)) % uint64(len(c.open)))
+	}
+	c.last = c.open[i].position
+	close(c.open[i].proceed)
+	c.open = slices.Delete(c.open, i, i+1)
 	return true
 }
 

@@ -279,6 +279,24 @@ func (c *cluster) bind(b *v1.Binding) error {
 	return c.write(podsGVR, pod)
 }
 
+func (c *cluster) born(uid types.UID) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.births[uid].at
+}
+
+// position is how many pods were created before the one of that key, if there is one.
+func (c *cluster) position(key string) (int, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	namespace, name := splitKey(key)
+	pod, err := c.store.get(podsGVR, namespace, name)
+	if err != nil {
+		return 0, false
+	}
+	return c.births[metaOf(pod).GetUID()].index, true
+}
+
 // pods are all of them, in the order of their keys.
 func (c *cluster) pods() []*v1.Pod {
 	c.mu.Lock()

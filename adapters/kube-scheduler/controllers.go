@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -106,22 +105,4 @@ func scaled(value *intstr.IntOrString, total int) int {
 		return 0
 	}
 	return n
-}
-
-// born is when a pod was created, and position how many pods were created before it; other names come last.
-func (c *cluster) born(uid types.UID) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.births[uid].at
-}
-
-func (c *cluster) position(key string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	namespace, name := splitKey(key)
-	pod, err := c.store.get(podsGVR, namespace, name)
-	if err != nil {
-		return len(c.births)
-	}
-	return c.births[metaOf(pod).GetUID()].index
 }

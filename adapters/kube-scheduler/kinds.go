@@ -66,7 +66,7 @@ func decode(raw json.RawMessage) (runtime.Object, schema.GroupVersionResource, e
 	}
 	none := schema.GroupVersionResource{}
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return nil, none, fmt.Errorf("object: found no such thing: %w", err)
+		return nil, none, fmt.Errorf("object: cannot be read: %w", err)
 	}
 	k, known := kinds[t.Kind]
 	switch {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"testing"
 
@@ -34,9 +35,17 @@ func main() {
 	testing.Main(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{test}, nil, nil)
 }
 
-// prepare silences the scheduler's own log, and starts what must not be started first within a bubble.
+// debugSignal is the one to which each scheduler's cache debugger subscribes, for good.
+const debugSignal = syscall.SIGUSR2
+
+// prepare silences the scheduler's own log, and starts the goroutine that the first subscription to a signal starts
+// and that never ends: it must not be in a bubble. Scenarios are small and short: it is the number of garbage
+// collections that costs, not the memory.
 func prepare() {
+	debug.SetGCPercent(400)
 	klog.SetLogger(logr.Discard())
-	// The cache debugger subscribes to a signal; the first subscription starts a goroutine that never ends.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR2)
+	signal.Notify(make(chan os.Signal, 1), debugSignal)
 }
+
+// forgetSignals ends the subscription of a scheduler that is no more, which would keep its memory.
+func forgetSignals() { signal.Reset(debugSignal) }

@@ -28,7 +28,7 @@ const (
 	scoreName      = "GangproofScore"
 	tiesName       = "GangproofTies"
 	placementsName = "GangproofPlacements"
-	// tieScale makes room between two scores of placements for what breaks a tie.
+	// tieScale makes room between two scores for what breaks a tie.
 	tieScale = 1000
 	// permitTimeout is the longest that the framework allows.
 	permitTimeout = 15 * time.Minute
@@ -43,24 +43,7 @@ func (s *Setup) profiles() ([]config.KubeSchedulerProfile, error) {
 		return nil, err
 	}
 	base := full.Profiles[0]
-	all := []config.Plugin{{Name: "*"}}
-	plugins := base.Plugins
-	plugins.Permit.Enabled = append(plugins.Permit.Enabled, config.Plugin{Name: gateName})
-	plugins.PreBind.Enabled = append(plugins.PreBind.Enabled, config.Plugin{Name: gateName})
-	if s.Score != "default" {
-		plugins.Score = config.PluginSet{Disabled: all, Enabled: []config.Plugin{{Name: scoreName, Weight: 1}}}
-	}
-	if enabled(features.TopologyAwareWorkloadScheduling) {
-		plugins.PlacementGenerate = config.PluginSet{Disabled: all, Enabled: []config.Plugin{{Name: placementsName}}}
-		// The scheduler's own two scores of placements weigh the same; the second of these gives way to the rank.
-		scores := []config.Plugin{{Name: pluginnames.PodGroupPodsCount, Weight: tieScale}}
-		if s.ranked() {
-			scores = append(scores, config.Plugin{Name: scoreName, Weight: 1})
-		} else {
-			scores = append(scores, config.Plugin{Name: pluginnames.NodeResourcesFit, Weight: tieScale}, config.Plugin{Name: tiesName, Weight: 1})
-		}
-		plugins.PlacementScore = config.PluginSet{Disabled: all, Enabled: scores}
-	}
+	s.changePlugins(base.Plugins)
 	if len(s.Profiles) == 0 {
 		return []config.KubeSchedulerProfile{base}, nil
 	}
@@ -71,6 +54,37 @@ func (s *Setup) profiles() ([]config.KubeSchedulerProfile, error) {
 		named = append(named, profile)
 	}
 	return named, nil
+}
+
+func (s *Setup) changePlugins(plugins *config.Plugins) {
+	only := func(enabled ...config.Plugin) config.PluginSet {
+		return config.PluginSet{Disabled: []config.Plugin{{Name: "*"}}, Enabled: enabled}
+	}
+	rank, breaker := config.Plugin{Name: scoreName, Weight: 1}, config.Plugin{Name: tiesName, Weight: 1}
+	placed := enabled(features.TopologyAwareWorkloadScheduling)
+	if s.ranked() {
+		plugins.Score = only(rank)
+		if placed {
+			plugins.PlacementScore = only(config.Plugin{Name: pluginnames.PodGroupPodsCount, Weight: tieScale}, rank)
+		}
+	} else {
+		for i := range plugins.MultiPoint.Enabled {
+			plugin := &plugins.MultiPoint.Enabled[i]
+			plugin.Weight = max(plugin.Weight, 1) * tieScale
+		}
+		if s.Score == "fixed" {
+			plugins.Score = only(config.Plugin{Name: scoreName, Weight: tieScale})
+		}
+		plugins.Score.Enabled = append(plugins.Score.Enabled, breaker)
+		if placed {
+			plugins.PlacementScore.Enabled = append(plugins.PlacementScore.Enabled, breaker)
+		}
+	}
+	if placed {
+		plugins.PlacementGenerate = only(config.Plugin{Name: placementsName})
+	}
+	plugins.Permit.Enabled = append(plugins.Permit.Enabled, config.Plugin{Name: gateName})
+	plugins.PreBind.Enabled = append(plugins.PreBind.Enabled, config.Plugin{Name: gateName})
 }
 
 func (s *Setup) ranked() bool { return s.Score == "" || s.Score == "rank" }
@@ -142,15 +156,24 @@ func (p *score) ScorePlacement(_ context.Context, _ fwk.PodGroupCycleState, _ fw
 	return best, nil
 }
 
-// ties lets the seed decide between placements that are equally good; the scheduler's own choice depends on the
-// order of a Go map.
+// ties lets the seed decide between nodes, for each pod anew, and between placements that are equally good. The
+// scheduler's own choice depends on which goroutine was first to look at a node, and on the order of a Go map.
 type ties struct{ seed int64 }
 
-func (*ties) Name() string                                           { return tiesName }
-func (*ties) PlacementScoreExtensions() fwk.PlacementScoreExtensions { return nil }
-func (p *ties) ScorePlacement(_ context.Context, _ fwk.PodGroupCycleState, _ fwk.PodGroupInfo, a *fwk.PodGroupAssignments) (int64, *fwk.Status) {
-	return int64(chance(p.seed, a.Placement.Name) % (uint64(fwk.MaxScore) + 1)), nil
+func (*ties) Name() string                                                       { return tiesName }
+func (*ties) ScoreExtensions() fwk.ScoreExtensions                               { return nil }
+func (*ties) PlacementScoreExtensions() fwk.PlacementScoreExtensions             { return nil }
+func (*ties) SignPod(context.Context, *v1.Pod) ([]fwk.SignFragment, *fwk.Status) { return nil, nil }
+
+func (p *ties) Score(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
+	return p.draw(keyOf(pod) + " " + node.Node().Name), nil
 }
+
+func (p *ties) ScorePlacement(_ context.Context, _ fwk.PodGroupCycleState, _ fwk.PodGroupInfo, a *fwk.PodGroupAssignments) (int64, *fwk.Status) {
+	return p.draw(a.Placement.Name), nil
+}
+
+func (p *ties) draw(name string) int64 { return int64(chance(p.seed, name) % uint64(fwk.MaxScore+1)) }
 
 // placements puts the placements of the scheduler's own plugin into an order, that of their names or one that
 // depends on the seed: the first one's status is reported if none will do.
@@ -224,6 +247,15 @@ type gate struct {
 
 func (*gate) Name() string                                                       { return gateName }
 func (*gate) SignPod(context.Context, *v1.Pod) ([]fwk.SignFragment, *fwk.Status) { return nil, nil }
+
+// EventsToRegister lets a pod that was refused at Permit be tried again when there is or may be more room. Without
+// it the pod's own nomination would wake it.
+func (*gate) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{
+		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.Update}},
+		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}},
+	}, nil
+}
 
 func (p *gate) Permit(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
 	key := "permit/" + keyOf(pod)

@@ -67,15 +67,16 @@ var requestNames = []string{"hello", "load", "do", "settle", "observe", "log"}
 
 // server answers requests; it has at most one scenario at a time.
 type server struct {
-	t       *testing.T
-	out     *json.Encoder
-	current *bubble
+	t        *testing.T
+	out      *json.Encoder
+	patience time.Duration // in real time
+	current  *bubble
 }
 
 func newServer(t *testing.T, out io.Writer) *server {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	return &server{t: t, out: encoder}
+	return &server{t: t, out: encoder, patience: patience}
 }
 
 // serve answers until the input ends.
@@ -84,7 +85,7 @@ func (s *server) serve(in io.Reader) error {
 	for {
 		line, err := reader.ReadBytes('\n')
 		if len(strings.TrimSpace(string(line))) > 0 {
-			if err := s.out.Encode(s.answerInTime(line)); err != nil {
+			if err := s.out.Encode(s.inTime(func() (any, error) { return s.answer(line) })); err != nil {
 				return err
 			}
 		}
@@ -98,15 +99,15 @@ func (s *server) serve(in io.Reader) error {
 	}
 }
 
-// answerInTime ends the process if there is no answer; the stacks of all goroutines tell why.
-func (s *server) answerInTime(line []byte) any {
-	watchdog := time.AfterFunc(patience, func() {
+// inTime ends the process if there is no answer; the stacks of all goroutines tell why.
+func (s *server) inTime(ask func() (any, error)) any {
+	watchdog := time.AfterFunc(s.patience, func() {
 		stacks := make([]byte, 1<<20)
-		fmt.Fprintf(os.Stderr, "kube-scheduler: hang: no answer for %v in scenario %q\n%s\n", patience, s.current.name(), stacks[:runtime.Stack(stacks, true)])
+		fmt.Fprintf(os.Stderr, "kube-scheduler: hang: no answer for %v in scenario %q\n%s\n", s.patience, s.current.name(), stacks[:runtime.Stack(stacks, true)])
 		os.Exit(3)
 	})
 	defer watchdog.Stop()
-	answer, err := s.answer(line)
+	answer, err := ask()
 	if err != nil {
 		return errorAnswer{strings.Join(strings.Fields(err.Error()), " ")}
 	}
@@ -219,6 +220,7 @@ func openBubble(t *testing.T, setup Setup) (*bubble, error) {
 	}()
 	if err := <-began; err != nil {
 		<-b.ended
+		forgetSignals()
 		return nil, err
 	}
 	return b, nil
@@ -259,4 +261,5 @@ func (b *bubble) close() {
 	}
 	close(b.questions)
 	<-b.ended
+	forgetSignals()
 }

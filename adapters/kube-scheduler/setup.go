@@ -146,7 +146,7 @@ func strict(what string, data []byte, into any) error {
 	unknown, err := kjson.UnmarshalStrict(data, into, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: found no such thing: %w", what, err)
+		return fmt.Errorf("%s: cannot be read: %w", what, err)
 	case len(unknown) > 0:
 		return fmt.Errorf("%s: found %w, expected %s", what, unknown[0], strings.Join(names(reflect.ValueOf(into).Elem().Interface()), ", "))
 	}
