@@ -98,7 +98,7 @@ def run_document(
     except NotRunnableError as error:
         return DocumentResult(document, Verdict.NOT_SUPPORTED, why_not=str(error))
     missed = [check for check in translation.checks if _is_missed(check, played)]
-    for mode in more(translation.eager) if missed else ():
+    for mode in more(eager=translation.free is not None) if missed else ():
         one = play(adapter, translation, mode, watch)
         played.append(one)
         missed = [check for check in missed if _found(check, one) is not None]
@@ -111,7 +111,7 @@ def run_document(
 
 def usable(translation: Translation, modes: Iterable[Mode]) -> Iterator[Mode]:
     """The modes in which what is done means what the document says."""
-    return (mode for mode in modes if translation.eager or not mode.eager)
+    return (mode for mode in modes if not mode.eager or translation.free is not None)
 
 
 def check_steps(translation: Translation, can: Collection[str]) -> None:
@@ -140,8 +140,9 @@ def verdict_of(differences: Collection[Difference]) -> Verdict:
 def play(adapter: Adapter, translation: Translation, mode: Mode, watch: Watch) -> Played:
     """One run."""
     watch(str(mode))
-    setup, steps = translation.in_mode(mode)
-    return Played(mode, record(adapter, setup, steps))
+    steps = translation.free if mode.eager else translation.steps
+    assert steps is not None, "a mode in which the document cannot be run"
+    return Played(mode, record(adapter, {**translation.setup, **mode.options}, steps))
 
 
 def failures(played: Sequence[Played]) -> Iterator[Difference]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gangproof.adapters.seen import seen
@@ -58,26 +58,23 @@ def _is_of(step: doc.Attempt, check: Check, name: str) -> bool:
 
 
 def _result(events: Sequence[Data]) -> str:
-    """The verdict of the cycle: `scheduled` as soon as one of its members was not sent back by it."""
-    tried: dict[str, None] = {}
+    """The verdict of the cycle: `scheduled` as soon as one of its members was not sent back by it.
+
+    A member that had a node and then fails with an error was let go by the cycle: its binding failed.
+    """
+    nodes: dict[str, str] = {}
     failed: dict[str, str] = {}
-    for event, code in _inner(events):
-        if event["ev"] in ("pop", "try"):
-            tried[event["obj"]] = None
-        else:
-            failed[event["obj"]] = code
-    if tried.keys() - failed.keys():
+    for event in events:
+        pod, code = event.get("obj") or "", (event.get("msg") or "").partition(":")[0]
+        match event.get("ev"):
+            case "pop":
+                nodes.setdefault(pod, "")
+            case "try":
+                nodes[pod] = event.get("node") or ""
+            case "fail" if code != "Error" or not nodes.get(pod):
+                failed[pod] = code
+            case _:
+                pass
+    if nodes.keys() - failed.keys():
         return "scheduled"
     return "error" if set(failed.values()) == {"Error"} else "unschedulable"
-
-
-def _inner(events: Sequence[Data]) -> Iterator[tuple[Data, str]]:
-    """The inner events of the cycle itself, without the failures of calls that it has made."""
-    broken: set[str] = set()
-    for event in events:
-        if event.get("ev") == "failed":
-            broken.add((event.get("obj") or "").partition("/")[2])
-        elif event.get("ev") in ("pop", "try", "fail") and not (
-            event["ev"] == "fail" and event.get("obj") in broken
-        ):
-            yield event, (event.get("msg") or "").partition(":")[0]

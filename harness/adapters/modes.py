@@ -43,8 +43,8 @@ class Mode:
         return {name: value for name, value in given.items() if value}
 
     def __str__(self) -> str:
-        if self.order == "arrival":
-            return "pinned"
+        if self.order != "real":
+            return "pinned" if self.order else "as it is"
         parts = [f"seed {self.seed}"]
         parts += ["eager"] if self.eager else []
         parts += [] if self.kubelet else ["no kubelet"]

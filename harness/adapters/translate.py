@@ -63,18 +63,16 @@ class Translation:
     checks: tuple[Check, ...]
 
     @property
-    def eager(self) -> bool:
-        """Whether cycles may run side by side: no cycle is singled out, but perhaps the first before a pause."""
+    def free(self) -> tuple[Step, ...] | None:
+        """The steps for cycles side by side: an attempt is the beginning of the settling that follows.
+
+        None if the document singles out a cycle that is more than that.
+        """
         steps = [step for step in self.steps if "snapshot" not in step]
         following = zip(steps, [*steps[1:], {}], strict=True)
-        return all("during" not in step and "settle" in then for step, then in following if "attempt" in step)
-
-    def in_mode(self, mode: Mode) -> tuple[dict[str, Any], tuple[Step, ...]]:
-        """Setup and steps of one run. Side by side an attempt is the beginning of the settling that follows."""
-        steps = self.steps
-        if mode.eager:
-            steps = tuple(step for step in steps if "attempt" not in step)
-        return {**self.setup, **mode.options}, steps
+        if any("during" in step or "settle" not in then for step, then in following if "attempt" in step):
+            return None
+        return tuple(step for step in self.steps if "attempt" not in step)
 
 
 def translate(document: doc.Scenario) -> Translation:
