@@ -21,8 +21,12 @@ def conform(
     documents: Sequence[Scenario],
     runner: Runner = run_document,
     watch: Watch = lambda _: None,
+    promises: tuple[str, ...] = (),
 ) -> AdapterReport:
-    """The report on the documents. Raises AdapterError if the adapter does not even say who it is."""
+    """The report on the documents, each run by the runner; `promises` are the ids of those that it judges.
+
+    Raises AdapterError if the adapter does not even say who it is.
+    """
     who = answers.hello(adapter.hello())
     scheduler = " ".join(filter(None, (who["name"], who.get("version"))))
     can = frozenset(who.get("can") or ())
@@ -36,4 +40,4 @@ def conform(
         except KeyboardInterrupt:
             unfinished = tuple(rest.id for rest in documents[len(results) :])
             break
-    return AdapterReport(scheduler, tuple(results), unfinished)
+    return AdapterReport(scheduler, tuple(results), unfinished, promises)

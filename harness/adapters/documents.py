@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from attrs import field, frozen
 
-from gangproof.adapters.judge import wrong
+from gangproof.adapters.judge import at_rest, wrong
 from gangproof.adapters.modes import MODES, Mode, more
 from gangproof.adapters.protocol import Adapter
+from gangproof.adapters.races import struck
 from gangproof.adapters.record import Run, record
 from gangproof.adapters.translate import Check, NotRunnableError, Translation, translate
-from gangproof.properties.scenarios.document import Attempt, Possible, Scenario
+from gangproof.properties.scenarios.document import Attempt, Expect, Possible, Scenario
 from gangproof.properties.verdict import Verdict
 
 ALWAYS = frozenset({"name", "gates", "create", "delete"})
@@ -50,13 +51,15 @@ class Difference:
 class DocumentResult:
     """What running one document came to; `why_not` tells why it was not run, if it was not.
 
-    `reached` are the promises whose interesting case some run came to, where promises are what is judged.
+    `raced` are differences in runs that a race of v1.36.3 has struck, with its id as their kind. `reached`
+    are the promises whose interesting case some run came to, where promises are what is judged.
     """
 
     document: Scenario
     verdict: Verdict
     runs: int = 0
     differences: tuple[Difference, ...] = ()
+    raced: tuple[Difference, ...] = ()
     reached: tuple[str, ...] = ()
     why_not: str = ""
     seconds: float = field(default=0.0, eq=False)
@@ -85,7 +88,7 @@ def run_document(
 
     `can` is what the adapter says it has. `expect` and `attempt` must be met in every run, `possible` in at least
     one; attempts are judged where cycles do not run side by side. A crash, a hang or an answer that is none is a
-    difference.
+    difference. In a document that names no profile, what a race explains is none.
     """
     began = time.perf_counter()
     try:
@@ -104,9 +107,17 @@ def run_document(
         missed = [check for check in missed if _found(check, one) is not None]
         if not missed:
             break
-    differences = (*failures(played), *(d for check in translation.checks for d in _unmet(check, played)))
-    seconds = time.perf_counter() - began
-    return DocumentResult(document, verdict_of(differences), len(played), differences, seconds=seconds)
+    differences = [d for check in translation.checks for d in _unmet(check, document, played)]
+    raced = tuple(d for d in differences if d.kind.startswith("DEV"))
+    differences = (*failures(played), *(d for d in differences if d not in raced))
+    return DocumentResult(
+        document,
+        verdict_of(differences),
+        len(played),
+        differences,
+        raced,
+        seconds=time.perf_counter() - began,
+    )
 
 
 def usable(translation: Translation, modes: Iterable[Mode]) -> Iterator[Mode]:
@@ -177,13 +188,17 @@ def _is_missed(check: Check, played: Iterable[Played]) -> bool:
     return isinstance(check.step, Possible) and all(_found(check, one) is not None for one in ended)
 
 
-def _unmet(check: Check, played: Sequence[Played]) -> Iterator[Difference]:
+def _unmet(check: Check, document: Scenario, played: Sequence[Played]) -> Iterator[Difference]:
+    """How runs do not meet the check, or which race has struck them; nothing if what must be possible was met."""
     if isinstance(check.step, Possible) and not _is_missed(check, played):
         return
 
     def told(one: Played) -> Iterator[tuple[str, str]]:
         text = _found(check, one)
         if text is not None:
-            yield check.kind, text
+            race = None
+            if isinstance(check.step, Expect) and document.profile is None and one.mode.eager:
+                race = struck(*at_rest(check, one.run))
+            yield race or check.kind, text
 
     yield from differences_of(played, told, check.step.line)

@@ -16,23 +16,30 @@ Data = Mapping[str, Any]
 
 def wrong(check: Check, run: Data) -> str | None:
     """What is found instead of what the check wants, None if it is met. The run has come to its end."""
-    result = run["result"]
-    marks = [
-        mark
-        for mark, step in zip(result["marks"], run["scenario"]["steps"], strict=True)
-        if "snapshot" in step
-    ]
     if isinstance(check.step, doc.Attempt):
-        before, after = (marks[place] for place in check.looks)
-        return _attempt(check.step, check, result["log"][before:after])
-    (place,) = check.looks
-    world = seen(check.objects, result["snapshots"][place], result["log"][: marks[place]])
+        before, after = (mark for _, mark in _looks(check, run))
+        return _attempt(check.step, check, run["result"]["log"][before:after])
+    look, events = at_rest(check, run)
+    world = seen(check.objects, look, events)
     found = [
         f"{lacking}, expected {expected}"
         for expected in check.step.expectations
         if (lacking := unmet(world, expected, ())) is not None
     ]
     return "; ".join(found) or None
+
+
+def at_rest(check: Check, run: Data) -> tuple[Data, Sequence[Data]]:
+    """The look by which an expectation is judged, and the events of the log up to it."""
+    ((look, mark),) = _looks(check, run)
+    return look, run["result"]["log"][:mark]
+
+
+def _looks(check: Check, run: Data) -> list[tuple[Data, int]]:
+    """The looks of the check, each with how many events came before it."""
+    result, steps = run["result"], run["scenario"]["steps"]
+    marks = [mark for mark, step in zip(result["marks"], steps, strict=True) if "snapshot" in step]
+    return [(result["snapshots"][place], marks[place]) for place in check.looks]
 
 
 def _attempt(step: doc.Attempt, check: Check, events: Sequence[Data]) -> str | None:

@@ -9,6 +9,8 @@ import json
 import time
 from collections.abc import Collection, Iterator
 
+from attrs import evolve
+
 from gangproof.adapters.documents import (
     ALWAYS,
     DocumentResult,
@@ -23,16 +25,20 @@ from gangproof.adapters.documents import (
     verdict_of,
 )
 from gangproof.adapters.modes import MODES, Mode
-from attrs import evolve
-
 from gangproof.adapters.protocol import Adapter, Data
 from gangproof.adapters.translate import NotRunnableError, Translation, translate
 from gangproof.load.recorded import load_recorded_text
-from gangproof.properties.conformance.recording import Recording
-from gangproof.properties.observed import judge, reached
+from gangproof.properties.conformance.events import Conditioned
+from gangproof.properties.conformance.recording import Look, Recording
+from gangproof.properties.observed import PROMISES, judge, reached
+from gangproof.properties.observed.condition import CONDITION
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.verdict import Verdict
 
+NAMES = tuple(promise.id for promise in PROMISES)
+"""The ids of the promises."""
+SILENT = tuple(promise.id for promise in PROMISES if promise not in CONDITION)
+"""Those that a scheduler is asked which writes no conditions of groups."""
 PLAIN = Mode(order="")
 """The one mode of a scheduler that has no options."""
 
@@ -42,7 +48,8 @@ def run_by_promises(
 ) -> DocumentResult:
     """Run the document in each mode that the adapter has, and judge every run by the promises.
 
-    Only the options in `can` are set. A crash, a hang or an answer that is none is a difference.
+    Only the options in `can` are set. Conditions of groups are asked for if the scheduler writes any. A crash, a
+    hang or an answer that is none is a difference.
     """
     began = time.perf_counter()
     try:
@@ -54,19 +61,21 @@ def run_by_promises(
     except NotRunnableError as error:
         return DocumentResult(document, Verdict.NOT_SUPPORTED, why_not=str(error))
     recordings = {id(one): _recording(one.run) for one in played if not one.error}
+    asked = set(NAMES if any(map(_tells_conditions, recordings.values())) else SILENT)
 
     def broken(one: Played) -> Iterator[tuple[str, str]]:
         for found in judge(recordings[id(one)]) if id(one) in recordings else ():
-            yield found.kind, found.case.words
+            if found.promise.id in asked:
+                yield found.kind, found.case.words
 
     differences = (*failures(played), *differences_of(played, broken))
-    came_to = {name for recording in recordings.values() for name in reached(recording)}
+    came_to = {name for recording in recordings.values() for name in reached(recording) if name in asked}
     return DocumentResult(
         document,
         verdict_of(differences),
         len(played),
         differences,
-        tuple(sorted(came_to)),
+        reached=tuple(sorted(came_to)),
         seconds=time.perf_counter() - began,
     )
 
@@ -82,3 +91,10 @@ def _within(translation: Translation, can: Collection[str]) -> Translation:
 def _recording(run: Data) -> Recording:
     (recording,) = load_recorded_text(json.dumps(run), str(run["scenario"].get("name")))
     return recording
+
+
+def _tells_conditions(recording: Recording) -> bool:
+    """Whether the condition of some group was ever seen."""
+    looks = (step for step in recording.steps if isinstance(step, Look))
+    written = any(isinstance(entry.event, Conditioned) for entry in recording.log)
+    return written or any(condition is not None for look in looks for condition in look.groups.values())

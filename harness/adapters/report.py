@@ -19,12 +19,14 @@ from gangproof.report.model import Finding
 class AdapterReport:
     """The results of the documents, in their order; `unfinished` are those, by id, that an interruption left.
 
-    `scheduler` is its name and version.
+    `scheduler` is its name and version. `promises` are the ids of those that were judged, none if the documents'
+    expectations were.
     """
 
     scheduler: str
     documents: tuple[DocumentResult, ...] = ()
     unfinished: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -32,10 +34,18 @@ class AdapterReport:
         return sum(result.runs for result in self.documents)
 
     @property
+    def vacuous(self) -> tuple[str, ...]:
+        """The promises whose interesting case no run came to."""
+        reached = {name for result in self.documents for name in result.reached}
+        return tuple(name for name in self.promises if name not in reached)
+
+    @property
     def verdict(self) -> Verdict:
-        """The worst of the parts, inconclusive if something is missing."""
+        """The worst of the parts; inconclusive if something is missing, vacuous if no promise was put to the test."""
         parts = [result.verdict for result in self.documents]
-        return combine([*parts, Verdict.INCONCLUSIVE] if self.unfinished else parts)
+        verdict = combine([*parts, Verdict.INCONCLUSIVE] if self.unfinished else parts)
+        untested = bool(self.promises) and len(self.vacuous) == len(self.promises)
+        return Verdict.VACUOUS if verdict is Verdict.HOLDS and untested else verdict
 
     @property
     def exit_code(self) -> int:
@@ -55,16 +65,32 @@ def _lines(report: AdapterReport) -> Iterator[str]:
     yield f"{report.verdict}: {scenarios} on {report.scheduler}: {told}; {report.runs:,} runs"
     for result in report.documents:
         if result.differences:
-            where = f" ({result.document.file}:{result.document.line})" if result.document.file else ""
-            yield f"  differs: {result.document.id}: {result.document.title}{where}"
-            for difference in result.differences:
-                place = f"line {difference.line}: " if difference.line else ""
-                yield f"    {place}{difference.message}"
+            yield f"  differs: {_about(result)}"
+            yield from map(_told, result.differences)
+    for result in report.documents:
+        if result.raced:
+            yield f"  holds but for a race: {_about(result)}"
+            yield from (f"{_told(raced)}: {raced.kind}" for raced in result.raced)
     for result in report.documents:
         if result.why_not:
             yield f"  not runnable: {result.document.id}: {result.why_not}"
+    if report.vacuous:
+        yield f"  never put to the test: {', '.join(report.vacuous)}"
     if report.unfinished:
         yield f"  not looked at: {', '.join(report.unfinished)}"
+
+
+def _about(result: DocumentResult) -> str:
+    document = result.document
+    where = f" ({document.file}:{document.line})" if document.file else ""
+    return f"{document.id}: {document.title}{where}"
+
+
+def _told(difference: Difference) -> str:
+    expected = difference.kind in ("expect", "possible", "attempt") or difference.line
+    place = f"line {difference.line}: " if difference.line else "" if expected else f"{difference.kind}: "
+    found = difference.message.removeprefix(f"{difference.kind}: ")
+    return f"    {place}{found}"
 
 
 _WORDS = {
@@ -87,6 +113,7 @@ def _json(report: AdapterReport) -> str:
             "runs": report.runs,
             "scenarios": [_result(result) for result in report.documents],
             "unfinished": list(report.unfinished),
+            "vacuous": list(report.vacuous),
         },
     )
 
@@ -101,6 +128,7 @@ def _result(result: DocumentResult) -> dict[str, Any]:
         "runs": result.runs,
         "seconds": round(result.seconds, 3),
         "differences": [_difference(difference) for difference in result.differences],
+        "raced": [_difference(difference) for difference in result.raced],
         "whyNot": result.why_not or None,
     }
 

@@ -8,7 +8,6 @@ from typing import Any, cast
 from attrs import define, evolve, field, frozen
 
 from gangproof.adapters.manifests import Manifest, NotWrittenError, manifest
-from gangproof.adapters.modes import Mode
 from gangproof.impl.gates import NAMES, FeatureGates
 from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ from gangproof.cli.pictures import save
 from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 
 if TYPE_CHECKING:
+    from gangproof.adapters.protocol import Adapter
     from gangproof.adapters.report import AdapterReport
     from gangproof.properties.conformance.report import ConformanceReport
     from gangproof.properties.scenarios.document import Scenario
@@ -87,6 +89,64 @@ def kube_scheduler(
         finally:
             adapter.close()
     return _show(report, output)
+
+
+@app.command("adapter", context_settings=CONTEXT)
+@command
+def adapter_command(
+    context: typer.Context,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODULE:CLASS] [FILE.scenario.yaml…]", help="The adapter, and what to run on it."
+        ),
+    ] = None,
+    program: Annotated[
+        str,
+        typer.Option(
+            "--command", metavar="COMMAND", help="A program that speaks JSON lines, instead of a class."
+        ),
+    ] = "",
+    timeout: Timeout = 60.0,
+    output: Form = AdapterOutput.TEXT,
+) -> int:
+    """Run scenarios on a scheduler of your own, and tell which promises of the KEPs it breaks.
+
+    Example: gangproof conform adapter mine:Scheduler mine.scenario.yaml
+    """
+    from gangproof.adapters.conform import conform
+    from gangproof.adapters.promises import NAMES, run_by_promises
+    from gangproof.adapters.protocol import AdapterError
+
+    named = list(arguments or ())
+    adapter = _adapter(program, named, timeout)
+    documents = _documents(named)
+    with progress("gangproof conform adapter") as watch:
+        try:
+            report = conform(adapter, documents, run_by_promises, watch, NAMES)
+        except AdapterError as error:
+            raise UsageError(str(error)) from None
+        finally:
+            adapter.close()
+    return _show(report, output)
+
+
+def _adapter(program: str, named: list[str], timeout: float) -> Adapter:
+    """The program, or the class that comes first in the arguments and is taken from them."""
+    from gangproof.adapters.in_process import InProcess, NotAnAdapterError, find_class
+    from gangproof.adapters.json_lines import JsonLines
+
+    if program:
+        try:
+            return JsonLines(shlex.split(program), timeout)
+        except ValueError as error:
+            raise UsageError(f"--command: found {program!r}, which cannot be split: {error}") from None
+    if not named or ":" not in named[0]:
+        raise UsageError("found no adapter, expected MODULE:CLASS or --command COMMAND")
+    try:
+        return InProcess(find_class(named.pop(0)))
+    except NotAnAdapterError as error:
+        raise UsageError(str(error)) from None
 
 
 def _documents(files: list[str] | None) -> tuple[Scenario, ...]:
