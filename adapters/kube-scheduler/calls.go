@@ -16,16 +16,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/fake"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
-	resourcev1client "k8s.io/client-go/kubernetes/typed/resource/v1"
-	schedulingv1alpha2client "k8s.io/client-go/kubernetes/typed/scheduling/v1alpha2"
 )
 
 // callNames are the calls that hold, release and fail know; the part after the slash is a pod, or the object named here.
@@ -44,7 +34,12 @@ type calls struct {
 	carried int
 	last    int           // position of the call that was carried out last
 	arrived chan struct{} // says that an ordered call wants to go on
+	// mayCycle says whether a cycle may be begun, if it takes turns with the calls.
+	mayCycle func() bool
 }
+
+// cycleKey is the turn that begins a cycle.
+const cycleKey = "cycle"
 
 type call struct {
 	key      string
@@ -52,6 +47,8 @@ type call struct {
 	serial   int
 	proceed  chan struct{}
 }
+
+func (c *call) begins() bool { return c.key == cycleKey }
 
 func newCalls(setup *Setup, journal *journal, position func(string) (int, bool)) *calls {
 	return &calls{
@@ -166,20 +163,24 @@ func (c *calls) turn(ctx context.Context, gone <-chan struct{}, key string, posi
 func (c *calls) next() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.open) == 0 {
+	ready := slices.Clone(c.open)
+	if !slices.ContainsFunc(ready, (*call).begins) || !c.mayCycle() {
+		ready = slices.DeleteFunc(ready, (*call).begins)
+	}
+	if len(ready) == 0 {
 		return false
 	}
-	slices.SortFunc(c.open, func(a, b *call) int {
+	slices.SortFunc(ready, func(a, b *call) int {
 		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.key, b.key), cmp.Compare(a.serial, b.serial))
 	})
 	c.carried++
-	i := 0
-	if c.setup.Order == "real" {
-		i = int(chance(c.setup.Seed, strconv.Itoa(c.carried)) % uint64(len(c.open)))
+	one := ready[0]
+	if c.setup.Order == "real" || c.setup.Interleave {
+		one = ready[chance(c.setup.Seed, strconv.Itoa(c.carried))%uint64(len(ready))]
 	}
-	c.last = c.open[i].position
-	close(c.open[i].proceed)
-	c.open = slices.Delete(c.open, i, i+1)
+	c.last = one.position
+	close(one.proceed)
+	c.open = slices.DeleteFunc(c.open, func(o *call) bool { return o == one })
 	return true
 }
 
@@ -222,120 +223,4 @@ func checkCalls(step string, keys []string) error {
 		}
 	}
 	return nil
-}
-
-// client is the scheduler's: its writes go through calls. It ends with the scheduler it was made for.
-type client struct {
-	*fake.Clientset
-	calls *calls
-	gone  <-chan struct{}
-}
-
-func (c *client) enter(ctx context.Context, name string, key string) error {
-	return c.calls.enter(ctx, c.gone, name+"/"+key)
-}
-
-func (c *client) CoreV1() corev1client.CoreV1Interface { return core{c.Clientset.CoreV1(), c} }
-
-func (c *client) SchedulingV1alpha2() schedulingv1alpha2client.SchedulingV1alpha2Interface {
-	return scheduling{c.Clientset.SchedulingV1alpha2(), c}
-}
-
-func (c *client) ResourceV1() resourcev1client.ResourceV1Interface {
-	return resources{c.Clientset.ResourceV1(), c}
-}
-
-type core struct {
-	corev1client.CoreV1Interface
-	c *client
-}
-
-func (i core) Pods(ns string) corev1client.PodInterface {
-	return pods{i.CoreV1Interface.Pods(ns), i.c, ns}
-}
-
-type pods struct {
-	corev1client.PodInterface
-	c  *client
-	ns string
-}
-
-func (i pods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOptions) error {
-	if err := i.c.enter(ctx, "bind", key(i.ns, b.Name)); err != nil {
-		return err
-	}
-	return i.PodInterface.Bind(ctx, b, o)
-}
-
-func (i pods) Patch(ctx context.Context, name string, t types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*v1.Pod, error) {
-	if err := i.c.enter(ctx, "patch", key(i.ns, name)); err != nil {
-		return nil, err
-	}
-	return i.PodInterface.Patch(ctx, name, t, data, o, sub...)
-}
-
-func (i pods) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
-	if err := i.c.enter(ctx, "delete", key(i.ns, name)); err != nil {
-		return err
-	}
-	i.c.calls.journal.add("evict", key(i.ns, name), "", "")
-	return i.PodInterface.Delete(ctx, name, o)
-}
-
-type scheduling struct {
-	schedulingv1alpha2client.SchedulingV1alpha2Interface
-	c *client
-}
-
-func (i scheduling) PodGroups(ns string) schedulingv1alpha2client.PodGroupInterface {
-	return podGroups{i.SchedulingV1alpha2Interface.PodGroups(ns), i.c, ns}
-}
-
-type podGroups struct {
-	schedulingv1alpha2client.PodGroupInterface
-	c  *client
-	ns string
-}
-
-func (i podGroups) Patch(ctx context.Context, name string, t types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*schedulingv1alpha2.PodGroup, error) {
-	if err := i.c.enter(ctx, "condition", key(i.ns, name)); err != nil {
-		return nil, err
-	}
-	return i.PodGroupInterface.Patch(ctx, name, t, data, o, sub...)
-}
-
-type resources struct {
-	resourcev1client.ResourceV1Interface
-	c *client
-}
-
-func (i resources) ResourceClaims(ns string) resourcev1client.ResourceClaimInterface {
-	return resourceClaims{i.ResourceV1Interface.ResourceClaims(ns), i.c, ns}
-}
-
-type resourceClaims struct {
-	resourcev1client.ResourceClaimInterface
-	c  *client
-	ns string
-}
-
-func (i resourceClaims) Update(ctx context.Context, claim *resourcev1.ResourceClaim, o metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
-	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
-		return nil, err
-	}
-	return i.ResourceClaimInterface.Update(ctx, claim, o)
-}
-
-func (i resourceClaims) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim, o metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
-	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
-		return nil, err
-	}
-	return i.ResourceClaimInterface.UpdateStatus(ctx, claim, o)
-}
-
-func (i resourceClaims) Patch(ctx context.Context, name string, t types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*resourcev1.ResourceClaim, error) {
-	if err := i.c.enter(ctx, "claim", key(i.ns, name)); err != nil {
-		return nil, err
-	}
-	return i.ResourceClaimInterface.Patch(ctx, name, t, data, o, sub...)
 }

@@ -183,6 +183,14 @@ func TestAttempt(t *testing.T) {
 			w.settle()
 			w.bound("p1@m")
 		}},
+		{"a cycle goes on when what should happen during it cannot", Setup{Gates: noPop}, func(w *world) {
+			w.create(node("n", 1), pod("p1"))
+			err := w.do(Step{Attempt: true, During: []Step{{Finish: []string{"p2"}}}})
+			if err == nil || err.Error() != `during 1: pods "p2" not found` {
+				t.Errorf("found %v", err)
+			}
+			w.bound("p1@n")
+		}},
 		{"a member that comes during the cycle of its gang is not in it", Setup{Gates: noPop}, func(w *world) {
 			w.create(node("n", 3), group("g", 2), podsOf("p1 p2", in("g")))
 			w.step(Step{Attempt: true, During: []Step{{Create: raws(pod("p3", in("g")))}}})

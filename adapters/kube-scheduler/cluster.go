@@ -25,6 +25,9 @@ type cluster struct {
 	setup   *Setup
 	journal *journal
 
+	// late is called before each event that the watch on a resource delivers, until which it may wait.
+	late func(resource string, gone <-chan struct{})
+
 	mu     sync.Mutex // held through each write and all that follows from it
 	store  *store
 	births map[types.UID]birth
@@ -92,7 +95,7 @@ func (c *cluster) Watch(gvr schema.GroupVersionResource, namespace string, _ ...
 		}
 		return e, false
 	}
-	return c.store.watch(gvr, namespace, selected, func() { time.Sleep(upTo(c.setup.WatchDelay)) }), nil
+	return c.store.watch(gvr, namespace, selected, c.late), nil
 }
 
 // show makes the scheduler see different start times where the API has equal ones, to the second, or none, which the

@@ -29,10 +29,11 @@ type drive struct {
 	resume chan struct{} // the end of the pause
 	free   atomic.Bool   // while a settle or advance step runs, for Atomic
 
-	mu           sync.Mutex // for eager cycles
+	mu           sync.Mutex // where cycles begin by themselves: how many did, at this moment, without progress
+	fruitless    int
+	told         bool // that they are too many
 	lastProgress int
 	lastTime     time.Time
-	fruitless    int
 }
 
 func newDrive(s *scenario) *drive {
@@ -41,7 +42,14 @@ func newDrive(s *scenario) *drive {
 
 // mayBegin returns when the next cycle may begin; false if the scheduler is to stop.
 func (d *drive) mayBegin(ctx context.Context) bool {
-	if !d.s.setup.Eager {
+	switch {
+	case d.s.setup.Interleave:
+		if d.s.calls.turn(ctx, ctx.Done(), cycleKey, 0) != nil {
+			return false
+		}
+		d.begins()
+		return true
+	case !d.s.setup.Eager:
 		d.atGate.Store(true)
 		defer d.atGate.Store(false)
 		select {
@@ -51,25 +59,44 @@ func (d *drive) mayBegin(ctx context.Context) bool {
 			return false
 		}
 	}
-	d.brake()
+	if d.begins(); d.hot() {
+		time.Sleep(time.Second)
+	}
 	for d.s.setup.Atomic && (!d.free.Load() || !d.s.poppable()) && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	return ctx.Err() == nil
 }
 
-// brake ends a hot loop of eager cycles by letting a second pass.
-func (d *drive) brake() {
+// begins counts the cycles that begin at one moment without any progress.
+func (d *drive) begins() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if progress, now := d.s.journal.progressed(), time.Now(); progress != d.lastProgress || now.After(d.lastTime) {
-		d.lastProgress, d.lastTime, d.fruitless = progress, now, 0
-	}
-	if d.fruitless++; d.fruitless > d.s.setup.HotLimit {
+	d.look()
+	d.fruitless++
+}
+
+// hot says whether there were too many of them.
+func (d *drive) hot() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.look()
+	hot := d.fruitless > d.s.setup.HotLimit
+	if hot && !d.told {
+		d.told = true
 		d.s.journal.hot()
-		time.Sleep(time.Second)
+	}
+	return hot
+}
+
+func (d *drive) look() {
+	if progress, now := d.s.journal.progressed(), time.Now(); progress != d.lastProgress || now.After(d.lastTime) {
+		d.lastProgress, d.lastTime, d.fruitless, d.told = progress, now, 0, false
 	}
 }
+
+// mayTakeTurn says whether a cycle may be the next thing to happen.
+func (d *drive) mayTakeTurn() bool { return d.free.Load() && d.s.poppable() && !d.hot() }
 
 // pausePoint is where an attempt waits for what happens during it.
 func (d *drive) pausePoint(ctx context.Context) {
@@ -102,6 +129,25 @@ func (s *scenario) pass(d time.Duration) {
 			s.quiesce()
 			return
 		}
+	}
+}
+
+// advance lets time pass; cycles that take turns begin in it, at whole seconds.
+func (s *scenario) advance(d time.Duration) {
+	for s.setup.Interleave && d > time.Second {
+		s.pass(time.Second)
+		d -= time.Second
+	}
+	s.pass(d)
+}
+
+// late is how long a watch event takes to arrive.
+func (s *scenario) late(resource string, gone <-chan struct{}) {
+	if s.setup.Interleave {
+		_ = s.calls.turn(context.Background(), gone, "watch/"+resource, 0)
+	}
+	if s.setup.WatchDelay > 0 {
+		time.Sleep(upTo(s.setup.WatchDelay))
 	}
 }
 
@@ -141,14 +187,19 @@ func (s *scenario) attempt(during []Step) error {
 		s.drive.pause.Store(false)
 		return fmt.Errorf("step.attempt: found a cycle that has not ended, expected its calls to be released first")
 	}
-	for i, step := range during {
-		if err := s.do(step); err != nil {
-			return fmt.Errorf("during %d: %w", i+1, err)
-		}
-	}
+	err := s.during(during)
 	if len(during) > 0 && !s.drive.pause.Swap(false) {
 		s.drive.resume <- struct{}{}
 		s.quiesce()
+	}
+	return err
+}
+
+func (s *scenario) during(steps []Step) error {
+	for i, step := range steps {
+		if err := s.do(step); err != nil {
+			return fmt.Errorf("during %d: %w", i+1, err)
+		}
 	}
 	return nil
 }
@@ -162,7 +213,7 @@ func (s *scenario) settle(idle int) error {
 	late := s.setup.WatchDelay+s.setup.CallDelay > 0
 	still, last := 0, -1
 	for second := 0; second < max(mostSeconds, idle+1); second++ {
-		if !s.setup.Eager {
+		if !s.setup.Eager && !s.setup.Interleave {
 			s.cycles(1 << 20)
 		}
 		quiet := !late || still > 0

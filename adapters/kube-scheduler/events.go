@@ -61,10 +61,12 @@ func (j *journal) addTrace(ev, obj, node, msg string) {
 	}
 }
 
-func (j *journal) beginCycle() {
+// beginCycle counts a cycle, and says how many there were with it.
+func (j *journal) beginCycle() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.cycles++
+	return j.cycles
 }
 
 func (j *journal) hot() {

@@ -157,11 +157,19 @@ func TestSameBytes(t *testing.T) {
 			continue
 		}
 		change := object{"seed": i, "trace": true, "hotLimit": 3}
-		if i%2 == 0 {
+		switch i % 3 {
+		case 0:
 			change["order"], change["score"] = "real", "default"
+		case 1:
+			change["interleave"], change["score"] = mayInterleave(r), "default"
 		}
 		if first, second := r.replay(t, change), r.replay(t, change); !slices.Equal(first, second) {
 			t.Errorf("%s: found two different runs", r.name())
 		}
 	}
+}
+
+// mayInterleave says whether none of the steps needs single cycles.
+func mayInterleave(r recording) bool {
+	return !slices.ContainsFunc(r.Scenario["steps"].([]any), func(step any) bool { return step.(map[string]any)["cycles"] != nil })
 }

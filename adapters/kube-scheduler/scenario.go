@@ -38,6 +38,8 @@ func begin(setup Setup) (*scenario, error) {
 	s.cluster = newCluster(s.setup, s.journal)
 	s.calls = newCalls(s.setup, s.journal, s.cluster.position)
 	s.drive = newDrive(s)
+	s.calls.mayCycle = s.drive.mayTakeTurn
+	s.cluster.late = s.late
 	// The handlers that are there sleep, on a clock that outlives bubbles.
 	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{s.journal.error}
 	rand.Seed(setup.Seed)
@@ -52,11 +54,9 @@ func (s *scenario) end() {
 
 // do is one step.
 func (s *scenario) do(step Step) error {
-	if err := s.act(step); err != nil {
-		return err
-	}
+	err := s.act(step)
 	s.quiesce()
-	return nil
+	return err
 }
 
 func (s *scenario) act(step Step) error {
@@ -68,8 +68,8 @@ func (s *scenario) act(step Step) error {
 	case len(step.Delete) > 0:
 		return s.delete(step.Delete)
 	case step.Cycles > 0 || step.Attempt:
-		if s.setup.Eager {
-			return errors.New("step: found cycles or attempt in an eager scenario, expected a stepwise one")
+		if s.setup.Eager || s.setup.Interleave {
+			return errors.New("step: found cycles or attempt, expected a scenario that is neither eager nor interleaved")
 		}
 		if step.Attempt {
 			return s.attempt(step.During)
@@ -91,7 +91,7 @@ func (s *scenario) act(step Step) error {
 	case step.Advance > 0:
 		s.drive.free.Store(true)
 		defer s.drive.free.Store(false)
-		s.pass(time.Duration(step.Advance * float64(time.Second)))
+		s.advance(time.Duration(step.Advance * float64(time.Second)))
 	case step.Reap:
 		return s.reap()
 	case len(step.Kill) > 0:

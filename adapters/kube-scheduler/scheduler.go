@@ -69,10 +69,10 @@ func (s *scenario) hook(ctx context.Context) {
 		}
 		pod, err := s.sched.SchedulingQueue.Pop(logger)
 		if pod != nil {
-			s.journal.beginCycle()
+			cycle := s.journal.beginCycle()
 			s.journal.addTrace("pop", keyOf(pod.Pod), "", "")
 			if !s.setup.Eager {
-				rand.Seed(s.setup.Seed + int64(s.journal.cycles)) // whatever was drawn meanwhile
+				rand.Seed(s.setup.Seed + int64(cycle)) // whatever was drawn meanwhile
 			}
 		}
 		return pod, err

@@ -28,6 +28,10 @@ type Setup struct {
 	// Eager lets cycles, bindings, evictions and watch events run side by side, as they do in a cluster. If it is
 	// not set the run goes stepwise: a cycle begins when all that the one before began has ended.
 	Eager bool `json:"eager"`
+	// Interleave lets them take turns in an order that Seed decides: a cycle may begin, a call be carried out, a watch
+	// event arrive. What comes of it is as free as if eager, and as repeatable as if stepwise. Cycles begin only while
+	// a settle or advance step is at work.
+	Interleave bool `json:"interleave"`
 	// Atomic, with Eager: cycles begin only while a settle or advance step is at work.
 	Atomic bool `json:"atomic"`
 	// NoBackoff takes all backoff away.
@@ -76,6 +80,8 @@ func (s *Setup) check() error {
 		return fmt.Errorf("setup.score: found %q, expected rank, fixed or default", s.Score)
 	case !slices.Contains([]string{"", "arrival", "real"}, s.Order):
 		return fmt.Errorf("setup.order: found %q, expected arrival or real", s.Order)
+	case s.Eager && s.Interleave:
+		return fmt.Errorf("setup.interleave: found with eager, expected one of them")
 	case s.NodeScores != nil && s.Score != "fixed":
 		return fmt.Errorf("setup.nodeScores: found with score %q, expected score fixed", s.Score)
 	}
