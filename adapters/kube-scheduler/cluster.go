@@ -75,9 +75,6 @@ func (c *cluster) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionK
 	if len(options) > 0 && options[0].FieldSelector != "" {
 		all = slices.DeleteFunc(all, ended)
 	}
-	for _, object := range all {
-		c.show(object)
-	}
 	return c.store.listObject(gvr, gvk, all)
 }
 
@@ -86,7 +83,6 @@ func (c *cluster) Watch(gvr schema.GroupVersionResource, namespace string, _ ...
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	selected := func(e watch.Event) (watch.Event, bool) {
-		c.show(e.Object)
 		switch {
 		case !ended(e.Object):
 			return e, true
@@ -97,23 +93,6 @@ func (c *cluster) Watch(gvr schema.GroupVersionResource, namespace string, _ ...
 	}
 	return c.store.watch(gvr, namespace, selected, c.late), nil
 }
-
-// show makes the scheduler see different start times where the API has equal ones, to the second, or none, which the
-// scheduler takes for now. Among victims with equal ones it chooses by the order of a Go map; now the seed decides.
-func (c *cluster) show(object runtime.Object) {
-	pod, ok := object.(*v1.Pod)
-	if !ok || pod.Spec.NodeName == "" {
-		return
-	}
-	start := distantFuture
-	if pod.Status.StartTime != nil {
-		start = pod.Status.StartTime.Time
-	}
-	within := time.Duration(chance(c.setup.Seed, string(pod.UID)) % uint64(time.Second))
-	pod.Status.StartTime = &metav1.Time{Time: start.Truncate(time.Second).Add(within)}
-}
-
-var distantFuture = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func ended(object runtime.Object) bool {
 	pod, ok := object.(*v1.Pod)

@@ -69,6 +69,12 @@ func (j *journal) beginCycle() int {
 	return j.cycles
 }
 
+func (j *journal) cycle() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cycles
+}
+
 func (j *journal) hot() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -34,7 +34,7 @@ type PodState struct {
 }
 
 func (s *scenario) look() Look {
-	look := Look{T: s.journal.now(), Cycles: s.journal.cycles, Pods: map[string]PodState{}, PodGroups: map[string][]metav1.Condition{}}
+	look := Look{T: s.journal.now(), Cycles: s.journal.cycle(), Pods: map[string]PodState{}, PodGroups: map[string][]metav1.Condition{}}
 	q := s.sched.SchedulingQueue
 	place := map[string]string{}
 	for name, pods := range map[string][]*v1.Pod{"active": q.PodsInActiveQ(), "backoff": q.PodsInBackoffQ(), "unschedulable": q.UnschedulablePods()} {

@@ -47,6 +47,9 @@ func (s *scenario) startScheduler() error {
 		return err
 	}
 	s.sched.SchedulingQueue = queue{s.sched.SchedulingQueue, s}
+	if !s.setup.Eager {
+		s.seedPreemption()
+	}
 	s.hook(ctx)
 	informers.Start(ctx.Done())
 	synctest.Wait() // everything is listed and watched
