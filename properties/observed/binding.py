@@ -10,7 +10,7 @@ from gangproof.impl.objects import Node, Pod, PodAffinityTerm
 from gangproof.properties.conformance.events import Bound, short
 from gangproof.properties.conformance.recording import Calls, Look
 from gangproof.properties.observed.cluster import (
-    Cluster,
+    claims_of,
     counts,
     free,
     holds_room,
@@ -36,7 +36,7 @@ class Tally:
 
     @property
     def enough(self) -> bool:
-        return self.have + self.lost + self.owed >= self.least
+        return not self.have or self.have + self.lost + self.owed >= self.least
 
 
 def tally(history: History, group: str, decision: Moment, rest: Rest) -> Tally | None:
@@ -218,20 +218,12 @@ def _values(history: History, since: int, moment: Moment, node: str, key: str) -
     return {found.labels.get(key) for found in seen if found is not None} or {None}
 
 
-def _claims_of(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """The keys of the claims that the pod uses."""
-    for entry in pod.resource_claims:
-        name = entry.resource_claim_name or pod.resource_claim_statuses.get(entry.name)
-        if name is not None:
-            yield f"{pod.namespace}/{name}"
-
-
 def _users(history: History) -> Iterator[tuple[int, Rest, Pod, str]]:
     """At each rest, each bound pod with each claim that it uses and that the look shows."""
     for rest in history.rests:
         for pod in rest.cluster.pods.values():
             if holds_room(pod) and not pod.terminating:
-                for claim in _claims_of(rest.cluster, pod):
+                for claim in claims_of(pod):
                     if claim in rest.look.claims:
                         yield rest.at, rest, pod, claim
 

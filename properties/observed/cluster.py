@@ -169,6 +169,12 @@ def alike(pods: Collection[Pod]) -> bool:
     return len(kinds) <= 1
 
 
+def claims_of(pod: Pod) -> tuple[str, ...]:
+    """The keys of the claims that the pod uses."""
+    named = (e.resource_claim_name or pod.resource_claim_statuses.get(e.name) for e in pod.resource_claims)
+    return tuple(f"{pod.namespace}/{name}" for name in named if name is not None)
+
+
 def free(
     cluster: Cluster, without: Collection[str] = (), reserved: Iterable[Pod] = ()
 ) -> dict[str, dict[str, int]]:

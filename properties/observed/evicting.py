@@ -35,7 +35,7 @@ def weaker_victim(history: History) -> Iterator[Case]:
         cluster = history.moments[eviction.at].before
         mine = strength(cluster, eviction.victim)
         asking = [strength(cluster, pod) for pod in preemptors(cluster, eviction)]
-        if asking:
+        if asking and (eviction.by is None or eviction.by != eviction.victim.group):
             best = max(asking)
             words = f"{short(eviction.victim.key)} has priority {mine} and is evicted for one of {best}"
             about = (eviction.victim.key, *filter(None, (eviction.by,)))

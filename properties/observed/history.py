@@ -23,6 +23,7 @@ from gangproof.properties.conformance.events import (
     Preempted,
 )
 from gangproof.properties.conformance.recording import (
+    Advance,
     Alter,
     Attempt,
     Calls,
@@ -94,19 +95,19 @@ class Moment:
 
 @frozen
 class Rest:
-    """A look at a cluster in which nothing changed any more for `idle` seconds; `since` is the moment after the
+    """A look at a cluster that had settled, `quiet` seconds after the last change; `since` is the moment after the
     rest before."""
 
     at: int
     since: int
-    idle: int
+    quiet: float
     look: Look
     cluster: Cluster
 
     @property
     def for_good(self) -> bool:
         """Whether nothing will change any more, or only what is tried again may."""
-        return self.idle >= FOR_GOOD
+        return self.quiet >= FOR_GOOD
 
 
 @frozen(repr=False)
@@ -233,7 +234,8 @@ class _Writer:
     made: int = 0
     number: int = 0
     time: float = 0
-    settled: int = 0  # seconds without a change before the next step
+    quiet: float = 0  # seconds without a change before the next step
+    settled: bool = False
 
     def add(
         self, what: Happening, after: Cluster, *, by_user: bool = True, entry: Logged | None = None
@@ -256,10 +258,14 @@ class _Writer:
                 by_user = True
             self.add(event, self.seen(event), by_user=by_user, entry=entry)
             self.let_go()
-        if isinstance(step, Look):
-            self.look(step)
-        else:
-            self.settled = step.idle if isinstance(step, Settle) else 0
+        match step:
+            case Look():
+                self.look(step)
+            case Settle(idle=seconds) | Advance(seconds=seconds):
+                self.quiet = seconds + (0 if log else self.quiet)
+                self.settled = isinstance(step, Settle) and seconds >= REST
+            case _:
+                self.quiet, self.settled = 0, False
 
     def outside(self, step: Step, log: Sequence[Logged]) -> set[str]:
         """What users do in the step; the pods whose deletion by them the log tells."""
@@ -412,6 +418,6 @@ class _Writer:
                 now = evolve(now, conditions=now.conditions.put(group, condition))
         self.cluster = now
         self.moments[-1] = evolve(self.moments[-1], time=look.time, after=now)
-        if self.settled >= REST and not self.held:
+        if self.settled and not self.held:
             since = self.rests[-1].at + 1 if self.rests else 0
-            self.rests.append(Rest(len(self.moments) - 1, since, self.settled, look, now))
+            self.rests.append(Rest(len(self.moments) - 1, since, self.quiet, look, now))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from gangproof.impl.objects import Pod
-from gangproof.properties.conformance.events import Bound, Deleted, short
+from gangproof.properties.conformance.events import Bound, Deleted, Nominated, short
 from gangproof.properties.conformance.recording import Calls, Restart
 from gangproof.properties.observed.cluster import (
     Cluster,
@@ -84,10 +84,10 @@ def newly_placed(history: History, made: Round) -> list[Pod]:
 
 
 def succeeded(history: History, made: Round) -> bool:
-    """Whether the preemptor has at the rest what it made room for."""
-    least = minimum(made.rest.cluster, made.by)
-    have = sum(placed(pod) for pod in members(made.rest.cluster, made.by))
-    return bool(newly_placed(history, made)) and have >= (least or 1)
+    """Whether the preemptor came to what it made room for, even if somebody took it away afterwards."""
+    own = [moment for moment, pod in history.binds(made.first, made.rest.at) if entity_of(pod) == made.by]
+    least = minimum(made.rest.cluster, made.by) or 1
+    return any(sum(map(placed, members(moment.after, made.by))) >= least for moment in own)
 
 
 def undisturbed(history: History, made: Round) -> bool:
@@ -134,14 +134,38 @@ def _others(history: History, made: Round) -> bool:
     )
 
 
+def _had_room(history: History, made: Round) -> bool:
+    """Whether the preemptor had a place when its last victim was chosen, if nobody else had come."""
+    cluster = history.moments[made.evictions[-1].at].before
+    waiting, gone = askers(cluster, made.by), [pod.key for pod in cluster.pods.values() if pod.terminating]
+    known = bool(waiting) and untroubled(cluster, waiting)
+    return not known or can_place(
+        cluster, made.by, waiting, without=[*gone, *(pod.key for pod in made.victims)]
+    )
+
+
+def _seen_as_it_was(history: History, made: Round) -> bool:
+    """Whether the log shows what the scheduler saw when it chose: nobody else was on his way to a node."""
+    if history.stepwise:
+        return True
+    others = (
+        moment.before.pods.get(moment.what.pod)
+        for moment in history.moments[history.since_rest(made.first) : made.rest.at]
+        if isinstance(moment.what, Bound | Nominated)
+    )
+    return not any(pod is not None and entity_of(pod) != made.by for pod in others)
+
+
 @promise("useful-eviction", "KEP-4671 KEP-5710 INV-18 THM-12")
 def useful_eviction(history: History) -> Iterator[Case]:
     """Whoever has others evicted gets a place by it: nobody is evicted for a pod or a gang that stays pending."""
     vain: set[str] = set()
     for made in rounds(history):
-        if not undisturbed(history, made) or (_others(history, made) and not succeeded(history, made)):
-            continue
         kept = succeeded(history, made)
+        if not undisturbed(history, made) or (
+            not kept and _others(history, made) and _had_room(history, made)
+        ):
+            continue
         gone = ", ".join(short(pod.key) for pod in made.victims)
         words = f"{gone} had to go, and {short(made.by)} has no place by it"
         again = ", again and again" if made.by in vain else ""
@@ -163,6 +187,7 @@ def needed_victims(history: History) -> Iterator[Case]:
             not succeeded(history, made)
             or not undisturbed(history, made)
             or _others(history, made)
+            or not _seen_as_it_was(history, made)
             or known != fresh
             or cluster.budgets
             or not untroubled(cluster, fresh)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gangproof.impl.objects import Pod
 from gangproof.properties.conformance.events import Bound, Deleted, short
@@ -26,7 +26,7 @@ from gangproof.properties.observed.cluster import (
     strength,
     untroubled,
 )
-from gangproof.properties.observed.history import Eviction, History, Rest, evictions
+from gangproof.properties.observed.history import Eviction, History, Moment, Rest, evictions
 from gangproof.properties.observed.promise import Case, promise
 
 
@@ -137,6 +137,7 @@ def strongest_first(history: History) -> Iterator[Case]:
                 if not alike(pods) or not untroubled(moment.before, (*pods, pod)):
                     continue
                 reserved = reservations(moment.before, entity, _weakest(moment.before, pods))
+                reserved += _on_their_way(history, moment, entity, _weakest(moment.before, pods))
                 if not can_place(moment.before, entity, pods, reserved=reserved):
                     continue
                 left = can_place(moment.after, entity, pods, reserved=reserved)
@@ -149,6 +150,18 @@ def strongest_first(history: History) -> Iterator[Case]:
                 words += "has it evicted again" if evicted else "still waits"
                 kept = left or (served and not evicted)
                 yield Case(moment.index, kept, words, (pod.key, entity), aspect)
+
+
+def _on_their_way(history: History, moment: Moment, entity: str, least: int) -> list[Pod]:
+    """Others who are not weaker and are bound at the same time, as if nominated: binds come in any order."""
+    return [
+        evolve(pod, nominated_node_name=later.what.node)
+        for later, pod in history.binds(moment.index + 1)
+        if isinstance(later.what, Bound)
+        and later.time - moment.time < 1
+        and entity_of(pod) != entity
+        and max(pod.priority, strength(later.before, pod)) >= least
+    ]
 
 
 def _there(cluster: Cluster, pods: tuple[Pod, ...]) -> bool:

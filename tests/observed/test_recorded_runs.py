@@ -35,9 +35,9 @@ BROKEN = {
     "strongest-first (a basic group, for which it has to go again)": "r072 r299 r325",
     "strongest-first (a gang, for which it has to go again)": "F5 F5p F6 r104 r240 r340",
     "strongest-first (a gang, which waits on)": "F5n",
-    "useful-eviction (by a member)": "k7 k24 F2 F3 F4b F23 r001 r004 r021 r168 r206 r234 r298 r315 r350",
-    "useful-eviction (by a member, again and again)": "F2",
-    "weaker-victim (by a group)": "r008",
+    "useful-eviction (by a member)": "k7 k24 F2 F3 F4b F23 r001 r004 r021 r070 r089 r120 r165 r168 r206 r298 "
+    "r315 r350 r379 r391",
+    "useful-eviction (by a member, again and again)": "F2 r070 r379",
     "whole-gang (beside members on their way out)": "F32",
     "whole-unit (by a plain pod)": "k9 F7 r277",
     "work-conserving (a gang of unequal members)": "i1 i1",
