@@ -28,7 +28,8 @@ class Difference:
 
     `kind` is `expect`, `possible` or `attempt` of the document, the id of a promise, or how a run failed:
     `crash`, `hang`, `answer`. `found` says what was found instead, `modes` in which of the `of` runs, `line` where
-    the document says otherwise (0 if it does not). `run` is the first recorded run that shows it.
+    the document says otherwise (0 if it does not). `run` is the first recorded run that shows it, `look` the number of
+    the look in it where it does.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Difference:
     modes: tuple[Mode, ...]
     of: int
     run: Run = field(eq=False, repr=False)
+    look: int | None = None
 
     @property
     def message(self) -> str:
@@ -164,7 +166,10 @@ def failures(played: Sequence[Played]) -> Iterator[Difference]:
 
 
 def differences_of(
-    played: Sequence[Played], told: Callable[[Played], Iterable[tuple[str, str]]], line: int = 0
+    played: Sequence[Played],
+    told: Callable[[Played], Iterable[tuple[str, str]]],
+    line: int = 0,
+    look: int | None = None,
 ) -> Iterator[Difference]:
     """What is told of runs, as pairs of kind and text: each pair once, with the runs of which it is told."""
     those: dict[tuple[str, str], list[Played]] = {}
@@ -172,7 +177,8 @@ def differences_of(
         for pair in told(one):
             those.setdefault(pair, []).append(one)
     for (kind, text), some in those.items():
-        yield Difference(kind, text, line, tuple(one.mode for one in some), len(played), some[0].run)
+        modes = tuple(one.mode for one in some)
+        yield Difference(kind, text, line, modes, len(played), some[0].run, look)
 
 
 def _found(check: Check, one: Played) -> str | None:
@@ -201,4 +207,4 @@ def _unmet(check: Check, document: Scenario, played: Sequence[Played]) -> Iterat
                 race = struck(*at_rest(check, one.run))
             yield race or check.kind, text
 
-    yield from differences_of(played, told, check.step.line)
+    yield from differences_of(played, told, check.step.line, check.looks[-1])

@@ -5,7 +5,6 @@ What a document expects is what Kubernetes v1.36 does; another scheduler may do 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Iterator
 
@@ -25,9 +24,9 @@ from gangproof.adapters.documents import (
     verdict_of,
 )
 from gangproof.adapters.modes import MODES, Mode
-from gangproof.adapters.protocol import Adapter, Data
+from gangproof.adapters.pictures import recording_of
+from gangproof.adapters.protocol import Adapter
 from gangproof.adapters.translate import NotRunnableError, Translation, translate
-from gangproof.load.recorded import load_recorded_text
 from gangproof.properties.conformance.events import Conditioned
 from gangproof.properties.conformance.recording import Look, Recording
 from gangproof.properties.observed import PROMISES, judge, reached
@@ -60,7 +59,7 @@ def run_by_promises(
         check_refusals(played)
     except NotRunnableError as error:
         return DocumentResult(document, Verdict.NOT_SUPPORTED, why_not=str(error))
-    recordings = {id(one): _recording(one.run) for one in played if not one.error}
+    recordings = {id(one): recording_of(one.run) for one in played if not one.error}
     asked = set(NAMES if any(map(_tells_conditions, recordings.values())) else SILENT)
 
     def broken(one: Played) -> Iterator[tuple[str, str]]:
@@ -86,11 +85,6 @@ def _within(translation: Translation, can: Collection[str]) -> Translation:
     setup = {name: value for name, value in translation.setup.items() if name in known}
     steps = translation.steps if "attempt" in can else translation.free
     return evolve(translation, setup=setup, steps=steps or translation.steps)
-
-
-def _recording(run: Data) -> Recording:
-    (recording,) = load_recorded_text(json.dumps(run), str(run["scenario"].get("name")))
-    return recording
 
 
 def _tells_conditions(recording: Recording) -> bool:

@@ -41,7 +41,7 @@ class NotRunnableError(Exception):
 class Check:
     """An expectation or an attempt of the document, with the places of the looks that it is judged by.
 
-    `objects` are those that users have made by then and not deleted, as they last wrote them.
+    `objects` are those that users have made by then (when an attempt begins) and not deleted, as they last wrote them.
     """
 
     step: doc.Expect | doc.Possible | doc.Attempt
@@ -132,10 +132,10 @@ class _Translator:
             case doc.Restart():
                 self.steps.append({"restart": True})
             case doc.Attempt(during=during):
+                before, known = self.look(), self.objects
                 changes = [change for inner in during for change in self.change(inner)]
-                before = self.look()
                 self.steps.append({"attempt": True, "during": changes} if changes else {"attempt": True})
-                self.checks.append(Check(step, (before, self.look()), self.objects))
+                self.checks.append(Check(step, (before, self.look()), known))
             case doc.Expect(expectations=expected) | doc.Possible(expectations=expected):
                 if any(isinstance(one, Rejected) for one in expected):
                     raise NotRunnableError("it needs the API server's validation")

@@ -42,6 +42,10 @@ Files = Annotated[
 Timeout = Annotated[
     float, typer.Option(min=0.1, metavar="SECONDS", help="Wall time after which an answer is a hang.")
 ]
+Draw = Annotated[
+    Path | None,
+    typer.Option("--draw", metavar="DIR", help="Save a picture and a page of each difference there."),
+]
 Form = Annotated[AdapterOutput, typer.Option("-o", "--output", help="The form of the answer.")]
 
 
@@ -65,10 +69,11 @@ def kube_scheduler(
     ] = None,
     timeout: Timeout = 60.0,
     output: Form = AdapterOutput.TEXT,
+    draw: Draw = None,
 ) -> int:
     """Run scenarios on the real kube-scheduler v1.36.3, many times each, and tell where it does not do as they say.
 
-    Example: gangproof conform kube-scheduler scenarios/gang.scenario.yaml
+    Example: gangproof conform kube-scheduler scenarios/gang.scenario.yaml --draw out/
     """
     from gangproof.adapters.conform import conform
     from gangproof.adapters.json_lines import JsonLines
@@ -88,7 +93,7 @@ def kube_scheduler(
             raise UsageError(f"{program}: {error}") from None
         finally:
             adapter.close()
-    return _show(report, output)
+    return _show(report, output, draw)
 
 
 @app.command("adapter", context_settings=CONTEXT)
@@ -109,6 +114,7 @@ def adapter_command(
     ] = "",
     timeout: Timeout = 60.0,
     output: Form = AdapterOutput.TEXT,
+    draw: Draw = None,
 ) -> int:
     """Run scenarios on a scheduler of your own, and tell which promises of the KEPs it breaks.
 
@@ -128,7 +134,7 @@ def adapter_command(
             raise UsageError(str(error)) from None
         finally:
             adapter.close()
-    return _show(report, output)
+    return _show(report, output, draw)
 
 
 def _adapter(program: str, named: list[str], timeout: float) -> Adapter:
@@ -157,10 +163,14 @@ def _documents(files: list[str] | None) -> tuple[Scenario, ...]:
     return tuple(document for file in files for document in load_scenarios(file))
 
 
-def _show(report: AdapterReport, output: AdapterOutput) -> int:
+def _show(report: AdapterReport, output: AdapterOutput, draw: Path | None) -> int:
+    from gangproof.adapters.pictures import traces
     from gangproof.adapters.report import FORMATS
 
     emit(FORMATS[output.value](report))
+    drawn = tuple(traces(report.documents, report.scheduler)) if draw is not None else ()
+    for line in save(drawn, draw) if draw is not None else ():
+        tell(line)
     return report.exit_code
 
 

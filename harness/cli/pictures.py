@@ -16,8 +16,8 @@ SUFFIXES = {"svg": ".svg", "html": ".html", "json": ".trace.json"}
 
 
 def save(traces: Sequence[Trace], folder: Path) -> Iterator[str]:
-    """Save each trace in the folder, which is made if need be, under the name of its fault or its property;
-    gives a line for each file.
+    """Save each trace in the folder, which is made if need be, under the name of its fault or its property, behind
+    that of the scenario if it is of one that was run elsewhere; gives a line for each file.
 
     Raises UsageError if the folder or a file cannot be written.
     """
@@ -25,7 +25,8 @@ def save(traces: Sequence[Trace], folder: Path) -> Iterator[str]:
 
     used: dict[str, int] = {}
     for trace in traces:
-        about = dict(trace.meta).get("fault") or trace.property_id
+        meta = dict(trace.meta)
+        about = meta.get("fault") or "-".join(filter(None, (meta.get("scenario"), trace.property_id)))
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", about).strip("-.") or "trace"
         used[name] = used.get(name, 0) + 1
         if used[name] > 1:
