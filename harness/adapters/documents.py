@@ -103,7 +103,7 @@ def run_document(
     except NotRunnableError as error:
         return DocumentResult(document, Verdict.NOT_SUPPORTED, why_not=str(error))
     missed = [check for check in translation.checks if _is_missed(check, played)]
-    for mode in more(eager=translation.free is not None) if missed else ():
+    for mode in more(freely=translation.free is not None) if missed else ():
         one = play(adapter, translation, mode, watch)
         played.append(one)
         missed = [check for check in missed if _found(check, one) is not None]
@@ -124,7 +124,7 @@ def run_document(
 
 def usable(translation: Translation, modes: Iterable[Mode]) -> Iterator[Mode]:
     """The modes in which what is done means what the document says."""
-    return (mode for mode in modes if not mode.eager or translation.free is not None)
+    return (mode for mode in modes if mode.stepwise or translation.free is not None)
 
 
 def check_steps(translation: Translation, can: Collection[str]) -> None:
@@ -153,7 +153,7 @@ def verdict_of(differences: Collection[Difference]) -> Verdict:
 def play(adapter: Adapter, translation: Translation, mode: Mode, watch: Watch) -> Played:
     """One run."""
     watch(str(mode))
-    steps = translation.free if mode.eager else translation.steps
+    steps = translation.steps if mode.stepwise else translation.free
     assert steps is not None, "a mode in which the document cannot be run"
     return Played(mode, record(adapter, {**translation.setup, **mode.options}, steps))
 
@@ -183,7 +183,7 @@ def differences_of(
 
 def _found(check: Check, one: Played) -> str | None:
     """What is wrong with a run by this check; None too for a run that failed, and for an attempt side by side."""
-    if one.error or (isinstance(check.step, Attempt) and one.mode.eager):
+    if one.error or (isinstance(check.step, Attempt) and not one.mode.stepwise):
         return None
     return wrong(check, one.run)
 
@@ -203,7 +203,7 @@ def _unmet(check: Check, document: Scenario, played: Sequence[Played]) -> Iterat
         text = _found(check, one)
         if text is not None:
             race = None
-            if isinstance(check.step, Expect) and document.profile is None and one.mode.eager:
+            if isinstance(check.step, Expect) and document.profile is None and not one.mode.stepwise:
                 race = struck(*at_rest(check, one.run))
             yield race or check.kind, text
 
