@@ -33,7 +33,7 @@ def record(adapter: Adapter, setup: Data, steps: Sequence[Data]) -> Run:
         adapter.load(setup)
         for number, step in enumerate(steps, 1):
             where = f"step {number} ({', '.join(step)})"
-            result["marks"].append(len(answers.log(adapter.log()).get("events") or ()))
+            result["marks"].append(answers.length(adapter.log()))
             _take(adapter, step, result["snapshots"])
         where = "log"
         _keep_log(adapter, result)
