@@ -10,8 +10,9 @@ from gangproof.counterexamples import Trace
 from gangproof.load.recorded import load_recorded_text
 from gangproof.properties.conformance.recording import Look, Recording
 from gangproof.properties.observed.history import History, UnmarkedError, history_of
-from gangproof.properties.observed.judging import judge_history
-from gangproof.properties.observed.pictures import Story, draw
+from gangproof.properties.observed.judging import Broken, judge_history
+from gangproof.properties.observed.promise import Case, Promise
+from gangproof.properties.observed.tracing import trace_of
 
 
 def recording_of(run: object, name: str = "run") -> Recording:
@@ -28,23 +29,20 @@ def traces(results: Iterable[DocumentResult], scheduler: str) -> Iterator[Trace]
                 history = history_of(recording_of(difference.run, result.document.id))
             except UnmarkedError:
                 continue
-            yield _trace(history, difference, result, scheduler)
+            meta = (
+                ("scheduler", scheduler),
+                ("scenario", result.document.id),
+                ("mode", str(difference.modes[0])),
+            )
+            yield trace_of(history, _broken(history, difference, result), meta, result.document.title)
 
 
-def _trace(history: History, difference: Difference, result: DocumentResult, scheduler: str) -> Trace:
-    meta = (
-        ("scheduler", scheduler),
-        ("scenario", result.document.id),
-        ("mode", str(difference.modes[0])),
-    )
-    title = result.document.title
-    broken = next((b for b in judge_history(history) if b.kind == difference.kind), None)
-    if broken is not None:
-        case, promise = broken.case, broken.promise
-        story = Story(
-            promise.id, title, case.words, promise.claim, promise.cites, case.about, case.numbers, meta
-        )
-        return draw(history, case.at, story)
+def _broken(history: History, difference: Difference, result: DocumentResult) -> Broken:
+    """The promise that broke; what a document expects is promised by it, at the look where it was judged."""
+    for broken in judge_history(history):
+        if broken.kind == difference.kind:
+            return broken
     looks = [moment.index for moment in history.moments if isinstance(moment.what, Look)]
     at = looks[difference.look] if difference.look is not None else len(history.moments) - 1
-    return draw(history, at, Story(difference.kind, title, difference.found, meta=meta))
+    expected = Promise(difference.kind, result.document.title, (), lambda _: iter(()))
+    return Broken(expected, Case(at, False, difference.found))
