@@ -41,7 +41,7 @@ class NotRunnableError(Exception):
 class Check:
     """An expectation or an attempt of the document, with the places of the looks that it is judged by.
 
-    `objects` are those that users have made by then (when an attempt begins) and not deleted, as they last wrote them.
+    `objects` are those that users have made by then (when an attempt begins), as they last wrote them.
     """
 
     step: doc.Expect | doc.Possible | doc.Attempt
@@ -161,7 +161,8 @@ class _Translator:
             case doc.Delete(objects=refs):
                 yield {"delete": [_reference(ref) for ref in refs]}
                 for ref in refs:
-                    self.objects = self.objects.drop(str(ref))
+                    if not _lasts(self.objects.get(str(ref))):
+                        self.objects = self.objects.drop(str(ref))
             case doc.Update(changes=changes):
                 yield {"update": [self.updated(change) for change in changes]}
 
@@ -200,6 +201,12 @@ class _Translator:
         self.objects = self.objects.put(str(change.ref), new)
         (written,) = self.written(new)
         return written
+
+
+def _lasts(obj: Created | None) -> bool:
+    """Whether the object may still be there after its deletion, so that somebody can update it."""
+    grace = isinstance(obj, Pod) and obj.termination_grace_period_seconds
+    return bool(grace) or (isinstance(obj, Pod | PodGroup) and bool(obj.finalizers))
 
 
 def name_of(key: str) -> str:
