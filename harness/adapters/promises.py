@@ -31,12 +31,13 @@ from gangproof.properties.conformance.events import Conditioned
 from gangproof.properties.conformance.recording import Look, Recording
 from gangproof.properties.observed import PROMISES, judge, reached
 from gangproof.properties.observed.condition import CONDITION
+from gangproof.properties.observed.judging import alive
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.verdict import Verdict
 
-NAMES = tuple(promise.id for promise in PROMISES)
-"""The ids of the promises."""
-SILENT = tuple(promise.id for promise in PROMISES if promise not in CONDITION)
+NAMES = tuple(promise.id for promise in PROMISES if promise is not alive)
+"""The ids of the promises; that a run comes to its end is seen without them."""
+SILENT = tuple(name for name in NAMES if name not in {promise.id for promise in CONDITION})
 """Those that a scheduler is asked which writes no conditions of groups."""
 PLAIN = Mode(order="")
 """The one mode of a scheduler that has no options."""
@@ -80,11 +81,17 @@ def run_by_promises(
 
 
 def _within(translation: Translation, can: Collection[str]) -> Translation:
-    """The document without options that the adapter does not have, and without attempts if it makes none."""
+    """The document without options that the adapter does not have, and without attempts if it makes none.
+
+    It ends with a look at the cluster at rest, or most promises could not be judged.
+    """
     known = ALWAYS | set(can)
     setup = {name: value for name, value in translation.setup.items() if name in known}
     steps = translation.steps if "attempt" in can else translation.free
-    return evolve(translation, setup=setup, steps=steps or translation.steps)
+    steps = translation.steps if steps is None else steps
+    if "snapshot" not in steps[-1]:
+        steps = (*steps, {"settle": True}, {"snapshot": True})
+    return evolve(translation, setup=setup, steps=steps)
 
 
 def _tells_conditions(recording: Recording) -> bool:
