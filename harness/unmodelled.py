@@ -29,7 +29,6 @@ REASONS: Mapping[str, str] = {
     "PLACE-07": "nothing to test: there is one generator of placements, and none can be added",
     "PREEMPT-29": "derived from PREEMPT-20 to 28: what is guaranteed is asked of every run as INV-16, INV-17 and"
     " INV-18",
-    "PREEMPT-32": "not modelled: evictions run beside the cycles, as with SchedulerAsyncPreemption on, its default",
     "PREEMPT-35": "nothing to do: the nominations that it would clear are those on no node (DEV-36)",
     "ACT-29": "not modelled: no object owns another, so nothing is collected",
     "ACT-30, ACT-31": "not modelled: no component restarts",

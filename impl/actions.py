@@ -19,8 +19,16 @@ from gangproof.impl.condition import report
 from gangproof.impl.cycle import begin, try_member, weigh
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
-from gangproof.impl.preemption.calls import end_call, open_calls
+from gangproof.impl.preemption.calls import (
+    Call,
+    call_in_cycle,
+    calls_come_first,
+    calls_of_cycle,
+    end_call,
+    open_calls,
+)
 from gangproof.impl.preemption.rounds import begin as begin_call
+from gangproof.impl.preemption.rounds import end_rounds
 from gangproof.impl.queue import cooling, freed
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Cycle, World, removed
@@ -86,12 +94,18 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
             domain = cycle.domain.value if cycle.domain else ""
             for weighed in weigh(rules, world):
                 yield Action("weigh", (cycle.entity, domain, *_favoured(weighed.cycle))), weighed
+        case "submitting" if calls_come_first(world, cycle):
+            yield Action("preempt", (cycle.entity,)), call_in_cycle(rules, world, cycle)
+        case "submitting" if calls := calls_of_cycle(world, cycle):
+            yield _evicted(world, rules, cycle.preemptor, calls[0])
         case "submitting":
             after = remember(world, freed(rules, world, rules.submit(rules, world, cycle)))
             code = after.cycle.code if after.cycle else None
             yield Action("submit", (cycle.entity, code or "")), after
         case "reporting":
-            yield Action("report", (cycle.entity, cycle.code or "")), report(rules, world)
+            ended = report(rules, world)
+            after = remember(world, end_rounds(rules, ended)) if cycle.called else ended
+            yield Action("report", (cycle.entity, cycle.code or "")), after
 
 
 def _where(cycle: Cycle | None) -> Iterator[str]:
@@ -183,23 +197,27 @@ def _calls(world: World, rules: Rules) -> Iterator[Step]:
 
 def _evictions(world: World, rules: Rules) -> Iterator[Step]:
     """Open eviction calls that may end now, well or, if told so, badly (ACT-22)."""
-    environment = world.environment
     for entity, running in world.rounds.items():
-        for asker in running.unbegun:
-            if len(running.called(asker)) == 1:
-                yield Action("last-call", (asker, entity)), begin_call(world, entity, asker)
+        if world.cycle is not None and world.cycle.called and world.cycle.preemptor == entity:
+            continue
+        for caller in running.unbegun:
+            if len(running.called(caller)) == 1:
+                action = Action("last-call", (*filter(None, [caller]), entity))
+                yield action, begin_call(world, entity, caller)
         for open_call in open_calls(running):
-            victim, asker = open_call
-            call = f"delete/{victim}"
-            if call in environment.held:
-                continue
-            ok, told = call not in environment.failing, world
-            if not ok:
-                told = evolve(
-                    world, environment=evolve(environment, failing=removed(environment.failing, call))
-                )
-            action = Action("evict" if ok else "evict-fails", (victim, entity, *filter(None, [asker])))
-            yield action, end_call(rules, told, entity, open_call, ok)
+            if f"delete/{open_call[0]}" not in world.environment.held:
+                yield _evicted(world, rules, entity, open_call)
+
+
+def _evicted(world: World, rules: Rules, entity: str, open_call: Call) -> Step:
+    """The call ends: well, or badly if it was told to."""
+    (victim, caller), environment = open_call, world.environment
+    call = f"delete/{victim}"
+    ok = call not in environment.failing
+    if not ok:
+        world = evolve(world, environment=evolve(environment, failing=removed(environment.failing, call)))
+    action = Action("evict" if ok else "evict-fails", (victim, entity, *filter(None, [caller])))
+    return action, end_call(rules, world, entity, open_call, ok)
 
 
 def _views(world: World) -> Iterator[Step]:

@@ -13,7 +13,7 @@ from gangproof.impl.ghost import remember
 from gangproof.impl.handlers import observe, table
 from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass
 from gangproof.impl.objects.changes import refused_changes
-from gangproof.impl.preemption.rounds import end_rounds
+from gangproof.impl.preemption.rounds import end_rounds, forsake
 from gangproof.impl.queue import freed
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
@@ -97,8 +97,8 @@ def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:
 
 def afterwards(rules: Rules, before: World, after: World) -> World:
     """What follows a change at once: controllers, rounds that are over, nominations that have no ground any more."""
-    after = rules.stale(rules, end_rounds(rules, rules.controllers(rules, freed(rules, before, after))))
-    return remember(before, after)
+    after = forsake(rules, before, rules.controllers(rules, freed(rules, before, after)))
+    return remember(before, rules.stale(rules, end_rounds(rules, after)))
 
 
 def _let_go(obj: Object) -> bool:

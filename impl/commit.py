@@ -36,7 +36,8 @@ def submit(rules: Rules, world: World, cycle: Cycle) -> World:
         else:
             world = committed
     world = evolve(world, cycle=evolve(cycle, stage="reporting", snapshot=None, taken=None))
-    world = rules.evict(rules, world, cycle)
+    if not cycle.called:
+        world = rules.evict(rules, world, cycle)
     for pod in cycle.members:
         if pod.key not in world.assumed:
             world = rules.fail(rules, world, pod, own_result(cycle, pod.key))

@@ -144,8 +144,7 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
     cycle, seen = running(world)
     pod = cycle.members[len(cycle.results)]
     placement = rules.place(world, cycle, pod)
-    for missing in placement.beyond:
-        world = note(world, missing)
+    world = note(world, *placement.beyond)
     if placement.nodes:
         return tuple(
             after
@@ -157,9 +156,13 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
         return _after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen)
     return tuple(
         after
-        for node, victims in asked
+        for wish in asked
         for after in _assumed(
-            rules, world, cycle, pod, Result(pod.key, node, placement.plugins, victims=victims)
+            rules,
+            note(world, *wish.beyond),
+            cycle,
+            pod,
+            Result(pod.key, wish.node, placement.plugins, victims=wish.victims),
         )
     )
 
@@ -251,7 +254,10 @@ def _decided(rules: Rules, world: World, cycle: Cycle) -> tuple[World, ...]:
         )
     if code != "Unschedulable" or cycle.trial or cycle.group is None:
         return (evolve(world, cycle=decided),)
-    return tuple(evolve(world, cycle=outcome) for outcome in rules.ask_as_group(rules, world, decided))
+    return tuple(
+        evolve(note(world, *outcome.beyond), cycle=evolve(outcome, beyond=()))
+        for outcome in rules.ask_as_group(rules, world, decided)
+    )
 
 
 def undo_all(rules: Rules, cycle: Cycle) -> Snapshot:

@@ -12,10 +12,19 @@ from gangproof.impl.world import World, added
 
 EARLY_STOP = "scores that depend on where the search for nodes stops"
 """From 100 nodes on, where the scores of SCORE-03, 09 and 10 differ with the nodes found (SCORE-12)."""
+TIES = "more orders of equal victims than are told apart"
+"""The victims that rank the same may be judged in any order, and those are too many (CHO-08)."""
+FEWER_WAYS = frozenset({TIES})
+"""What leaves out some of the ways in which a run may go on, and adds none."""
+HELD_IN_CYCLE = "an eviction call that is held open while the scheduler waits for it"
+"""Without SchedulerAsyncPreemption nothing else is tried until the call has ended (PREEMPT-32)."""
+FAILED_IN_CYCLE = "an eviction call of a group's member that fails while the members are tried"
+"""Without SchedulerAsyncPreemption the member counts as rejected then, before the next one is tried (CYCLE-17)."""
 
 
-def note(world: World, missing: str) -> World:
+def note(world: World, *missing: str) -> World:
     """The world with a note of what its run needed and the model does not have."""
-    if missing in world.ghost.beyond:
-        return world
-    return evolve(world, ghost=evolve(world.ghost, beyond=added(world.ghost.beyond, missing)))
+    beyond = world.ghost.beyond
+    for name in missing:
+        beyond = added(beyond, name)
+    return world if beyond == world.ghost.beyond else evolve(world, ghost=evolve(world.ghost, beyond=beyond))

@@ -12,7 +12,7 @@ from attrs import evolve
 
 from gangproof.impl.hints import own_update, reaches, worth_it
 from gangproof.impl.objects import Pod
-from gangproof.impl.preemption.rounds import preempting
+from gangproof.impl.preemption.rounds import preempting, waiting_for
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Entry, Event, Result, Round, World
@@ -39,7 +39,7 @@ def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
 
 def resume(rules: Rules, world: World, over: Round) -> World:
     """The end of a round wakes its preemptor, every member, whatever rejected it (LIVE-06; intended: DEV-35, 55)."""
-    return activate(rules, world, over.askers)
+    return activate(rules, world, waiting_for(world, over))
 
 
 def activate(rules: Rules, world: World, pods: tuple[str, ...]) -> World:

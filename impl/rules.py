@@ -63,6 +63,15 @@ class Candidates:
     error: str = ""
 
 
+@frozen
+class Wish:
+    """A node that a pod without a place may ask for, the victims that have to go, and what is `beyond` the model."""
+
+    node: str
+    victims: tuple[str, ...]
+    beyond: tuple[str, ...] = ()
+
+
 class MembersStep(Protocol):
     def __call__(self, sets: Members, event: MemberEvent, pod: str) -> Members: ...
 
@@ -126,13 +135,11 @@ class VictimsStep(Protocol):
 class SpareStep(Protocol):
     def __call__(
         self, snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial
-    ) -> tuple[Sparing, ...]: ...
+    ) -> tuple[Sparing | None, ...]: ...
 
 
 class AskStep(Protocol):
-    def __call__(
-        self, rules: Rules, world: World, cycle: Cycle, pod: Pod
-    ) -> tuple[tuple[str, tuple[str, ...]], ...]: ...
+    def __call__(self, rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]: ...
 
 
 class AskAsGroupStep(Protocol):

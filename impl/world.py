@@ -193,7 +193,8 @@ class Cycle:
     a plain pod that fails does not miss them; a group ignores them (QUEUE-22). `submitted` counts the members
     that the submit loop has carried out, where it goes one by one. In a `trial` nobody preempts. `victims` are
     those that the verdict names, each with the member that asks for it, and `plan` where the members would go
-    then.
+    then; `called` says that their eviction calls are made before the members are told (PREEMPT-32). `beyond` is what
+    the verdict needed and the model does not have.
 
     `domains` are the candidate placements, by label value, None if every node is one; they are visited one after
     the other, `visited` is the number of the one that `results` are for, and `ahead` keeps the visits that may
@@ -213,6 +214,8 @@ class Cycle:
     trial: bool = False
     victims: tuple[tuple[str, str], ...] = ()
     plan: Table[str] = Table()
+    called: bool = False
+    beyond: tuple[str, ...] = ()
     domains: tuple[Domain, ...] | None = None
     visited: int = 0
     ahead: tuple[Visit, ...] = ()
@@ -249,19 +252,26 @@ class Binding:
 class Round:
     """A running preemption (SEMANTICS 0.5): its victims with their uids, and the eviction calls still open.
 
-    `askers` wait outside the queue while calls are open. A call names its victim and the pod that asked for it,
-    "" if the whole group did; of the calls for one asker the last is made when the others have ended
-    (PREEMPT-31, PREEMPT-33). `unbegun` are askers whose last call has not begun, where that makes a difference.
+    `askers` wait outside the queue while calls are open; if a `group` asked as a whole, so does every other member.
+    A call names its victim and the caller, which is the pod that asked for it, "" if the whole group did; of one
+    caller's calls the last is made when the others have ended (PREEMPT-31, PREEMPT-33). `unbegun` are callers whose
+    last call has not begun, where that makes a difference, and `failed` those of whom a call failed.
     """
 
     askers: tuple[str, ...]
     victims: tuple[tuple[str, int], ...]
     calls: tuple[tuple[str, str], ...] = ()
     unbegun: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    group: str | None = None
 
-    def called(self, asker: str) -> tuple[str, ...]:
-        """The victims whose calls for this asker are open, in order."""
-        return tuple(victim for victim, who in self.calls if who in ("", asker))
+    def caller(self, pod: str) -> str:
+        """Who makes the calls for which the pod waits."""
+        return pod if self.group is None else ""
+
+    def called(self, caller: str) -> tuple[str, ...]:
+        """The victims whose calls by this caller are open, in order."""
+        return tuple(victim for victim, who in self.calls if who == caller)
 
 
 @frozen(cache_hash=True)

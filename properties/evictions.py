@@ -105,13 +105,13 @@ def _named(cycle: Cycle) -> tuple[str, ...]:
 
 
 def _evicted(then: World, now: World) -> tuple[str, ...]:
-    """Who is a victim of some round now and was not before."""
+    """Who is a victim of some round now and was not before; in what goes on for nobody none is new."""
     if then.rounds is now.rounds:
         return ()
     return tuple(
         pod
         for entity, running in now.rounds.items()
-        for pod, uid in running.victims
+        for pod, uid in (running.victims if running.askers else ())
         if entity not in then.rounds or (pod, uid) not in then.rounds[entity].victims
     )
 

@@ -155,6 +155,16 @@ def tell(action: Action) -> Telling:
             return Telling(
                 "scheduler", f"tried {what} in {action.args[1]!r}; ahead is {ahead}", ("PLACE-12", "PLACE-22")
             )
+        case "preempt":
+            return Telling("scheduler", f"asks for evictions for {what}, and waits", ("PREEMPT-32",))
+        case "evict":
+            return Telling("scheduler", f"evicts {what} for {_named(args[1].lstrip('='))}", ("PREEMPT-30",))
+        case "evict-fails":
+            return Telling("API server", f"the eviction of {what} fails", ("PREEMPT-31",))
+        case "last-call":
+            return Telling("scheduler", f"begins the last eviction for {what}", ("PREEMPT-33",))
+        case "see":
+            return Telling("scheduler", f"sees {what} as it is now", ("ACT-10",))
         case "submit":
             return Telling(
                 "scheduler", f"carries out the verdict {args[1]} for {what}", ("CYCLE-43", "CYCLE-47")
@@ -169,6 +179,8 @@ def tell(action: Action) -> Telling:
             return Telling("clock", f"the wait of {what} at Permit is over", ("BIND-07", "GANG-09"))
         case "bind-fails":
             return Telling("API server", f"the bind of {what} fails", ("BIND-07",))
+        case "permit-fails":
+            return Telling("scheduler", f"the wait of {what} at Permit ends without a bind", ("BIND-07",))
         case "prebind":
             return Telling("scheduler", f"PreBind of {what} ends", ("BIND-05",))
         case "prebind-fails":

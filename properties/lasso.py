@@ -121,7 +121,7 @@ def duty(action: Action) -> Duty | None:
             return (action.name, *action.args)
         case name if name.removesuffix("-fails") in CALLS:
             return (name.removesuffix("-fails"), *action.args)
-        case "cycle" | "pop" | "snapshot" | "place" | "weigh" | "submit" | "report":
+        case "cycle" | "pop" | "snapshot" | "place" | "weigh" | "preempt" | "submit" | "report":
             return ("scheduler",)
         case name:
             return (name, *action.args)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gangproof.impl.actions import Action
+from gangproof.impl.preemption.rounds import waiting_for
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation
 
-CYCLE_STEPS = ("cycle", "pop", "snapshot", "place", "submit", "report")
+CYCLE_STEPS = ("cycle", "pop", "snapshot", "place", "weigh", "preempt", "submit", "report")
 """The actions that are steps of a cycle, or a whole one."""
 
 
@@ -32,7 +33,7 @@ def backoff_respected(before: World, action: Action, after: World) -> Violation 
     """LIVE-09: nobody is popped whose backoff runs, and no cycle ends anybody's (QUEUE-20 to QUEUE-22).
 
     A new member takes those in backoff along. What a cycle does is no event of the cluster, so whoever it
-    tried in vain waits.
+    tried in vain waits, unless a preemption for which it waited is over (LIVE-06).
     """
     if not before.settings.backoff or action.name not in CYCLE_STEPS:
         return None
@@ -44,8 +45,16 @@ def backoff_respected(before: World, action: Action, after: World) -> Violation 
             return Violation("LIVE-09", f"{', '.join(early)} is popped before the backoff is over", (*early,))
         if then.cycle is None:
             continue
+        woken = {
+            pod
+            for entity, over in then.rounds.items()
+            if entity not in now.rounds
+            for pod in waiting_for(now, over)
+        }
         for entry in now.queue:
-            if entry.place == "active" and (entry.pod not in entries or entries[entry.pod].place != "active"):
+            if entry.place != "active" or entry.pod in woken:
+                continue
+            if entry.pod not in entries or entries[entry.pod].place != "active":
                 message = f"{entry.pod} is ready without a pause after a cycle of {then.cycle.entity}"
                 return Violation("LIVE-09", message, (entry.pod,))
     return None

@@ -225,12 +225,13 @@ class _Reading:
         for number, entity in enumerate(self.by_age([entity.removeprefix("=") for entity in rounds])):
             running = rounds.get(entity) or rounds[f"={entity}"]
             plain = entity not in rounds
-            self.whole.append((number, plain or entity))
+            whole = ("" in running.unbegun, "" in running.failed, running.group)
+            self.whole.append((number, plain or entity, whole))
             if plain:
                 self.rank(entity, ("preempts", number))
             askers = {key: place for place, key in enumerate(self.by_age(running.askers))}
             for key, place in askers.items():
-                self.rank(key, ("asks", number, place, key in running.unbegun))
+                self.rank(key, ("asks", number, place, key in running.unbegun, key in running.failed))
             for key, uid in running.victims:
                 self.say(key, ("victim", number, uid == self.uids.get(key)))
             for place, (key, asker) in enumerate(running.calls):
@@ -272,7 +273,8 @@ class _Reading:
                 self.say(key, what)
 
     def read_cycle(self, cycle: Cycle) -> None:
-        self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message, cycle.submitted, cycle.trial))
+        self.whole.append((cycle.group, cycle.stage, cycle.code, cycle.message, cycle.submitted))
+        self.whole.append((cycle.trial, cycle.called, cycle.beyond))
         members = {pod.key: number for number, pod in enumerate(cycle.members)}
         for number, pod in enumerate(cycle.members):
             self.say(pod.key, ("tried", number))

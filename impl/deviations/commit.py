@@ -16,7 +16,7 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
     """Members are committed or failed one after the other, each on its own (CYCLE-41 to CYCLE-48, BIND-01)."""
 
     def submit(rules: Rules, world: World, cycle: Cycle) -> World:
-        if cycle.submitted == 0:
+        if cycle.submitted == 0 and not cycle.called:
             world = rules.evict(rules, world, cycle)
         pod = cycle.members[cycle.submitted]
         result = own_result(cycle, pod.key)

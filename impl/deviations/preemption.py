@@ -7,7 +7,7 @@ from attrs import evolve
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.nominate import set_nomination
-from gangproof.impl.preemption.rounds import running_for
+from gangproof.impl.preemption.rounds import running_for, waiting_for
 from gangproof.impl.preemption.units import Unit, goes_whole, units_on
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import (
@@ -23,6 +23,7 @@ from gangproof.impl.rules import (
     Rules,
     StaleStep,
     VictimsStep,
+    Wish,
 )
 from gangproof.impl.strength import strength
 from gangproof.impl.table import Table
@@ -83,7 +84,7 @@ def own_members_too(old: VictimsStep) -> VictimsStep:
 def again_while_a_round_runs(old: AskStep) -> AskStep:
     """A member may choose victims anew unless one that it evicted is still going on its nominated node (PREEMPT-45)."""
 
-    def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
         info = world.cache.get(pod.nominated_node_name or "")
         going = info is not None and any(
             other.terminating and other.priority < pod.priority and other.key in world.ghost.evicted
@@ -218,10 +219,11 @@ def only_with_a_plugin_to_wake(_: ResumeStep) -> ResumeStep:
     """Only members that a filter rejected are woken when a round is over; others depend on them (PREEMPT-34)."""
 
     def resume(rules: Rules, world: World, over: Round) -> World:
+        concerned = waiting_for(world, over)
         rejected = tuple(
             entry.pod
             for entry in world.queue
-            if entry.pod in over.askers and set(entry.plugins) - {"DefaultPreemption", "GangScheduling"}
+            if entry.pod in concerned and set(entry.plugins) - {"DefaultPreemption", "GangScheduling"}
         )
         return activate(rules, world, rejected)
 
@@ -245,9 +247,8 @@ def calls_begin_later(old: EvictStep) -> EvictStep:
         running = after.rounds.get(cycle.preemptor)
         if running is None or after.rounds is world.rounds:
             return after
-        return evolve(
-            after, rounds=after.rounds.put(cycle.preemptor, evolve(running, unbegun=running.askers))
-        )
+        callers = running.askers if running.group is None else ("",)
+        return evolve(after, rounds=after.rounds.put(cycle.preemptor, evolve(running, unbegun=callers)))
 
     return evict
 

@@ -10,11 +10,11 @@ from gangproof.impl.cycle import group_object, running
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.group import preempt_group
 from gangproof.impl.preemption.single import may_preempt, preempt_for
-from gangproof.impl.rules import Rules
+from gangproof.impl.rules import Rules, Wish
 from gangproof.impl.world import Cycle, World
 
 
-def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
     """Each node that a pod without a place may ask for, with the victims that have to go (CYCLE-17, CYCLE-18).
 
     A grouped pod asks for itself only while WorkloadAwarePreemption is off (API-06) and its group has no scheduling
@@ -29,9 +29,7 @@ def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[str, 
         return ()
     _, seen = running(world)
     found = preempt_for(rules, world, seen, pod)
-    return tuple(
-        (choice.node, tuple(key for unit in choice.victims for key in unit.keys)) for choice in found
-    )
+    return tuple(Wish(choice.node, choice.pods, choice.beyond) for choice in found)
 
 
 def ask_as_group(rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]:
@@ -48,7 +46,7 @@ def _outcomes(rules: Rules, world: World, cycle: Cycle) -> Iterator[Cycle]:
     for found in preempt_group(rules, world, cycle, group):
         if found.sparing is None:
             refused = f", {found.refused}" if found.refused else ""
-            yield evolve(cycle, message=f"{cycle.message}{refused}")
+            yield evolve(cycle, message=f"{cycle.message}{refused}", beyond=found.beyond)
             continue
         plan = found.sparing.plan
         asker = next(pod.key for pod in cycle.members if pod.key in plan)
@@ -57,4 +55,5 @@ def _outcomes(rules: Rules, world: World, cycle: Cycle) -> Iterator[Cycle]:
             code="Waiting",
             victims=tuple((key, asker) for unit in found.sparing.victims for key in unit.keys),
             plan=plan,
+            beyond=found.beyond,
         )

@@ -58,7 +58,7 @@ def _breaks(world: World, unit: Unit, left: dict[str, int]) -> bool:
 
 def reprieve(
     rules: Rules, world: World, snapshot: Snapshot, order: Sequence[Unit], trial: Trial
-) -> tuple[Sparing, ...]:
+) -> tuple[Sparing | None, ...]:
     """Every outcome of sparing the units, first those that break a budget (PREEMPT-26, PREEMPT-46).
 
     `order` goes from the most to the least important unit, and so do the victims (PREEMPT-27).
@@ -68,7 +68,9 @@ def reprieve(
         return rules.spare(snapshot, order, trial)
     later = frozenset(order).difference(first)
     found = rules.spare(snapshot, (*first, *(unit for unit in order if unit in later)), trial)
-    return tuple(evolve(sparing, victims=_in_order(order, frozenset(sparing.victims))) for sparing in found)
+    return tuple(
+        sparing and evolve(sparing, victims=_in_order(order, frozenset(sparing.victims))) for sparing in found
+    )
 
 
 def _in_order(order: Sequence[Unit], some: Set[Unit]) -> tuple[Unit, ...]:

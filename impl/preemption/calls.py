@@ -6,41 +6,102 @@ from attrs import evolve
 
 from gangproof.impl.api import afterwards, delete
 from gangproof.impl.commit import give_up
+from gangproof.impl.limits import FAILED_IN_CYCLE, HELD_IN_CYCLE, note
+from gangproof.impl.preemption.rounds import waiting_for
+from gangproof.impl.queue import activate
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Result, Round, World, added
+from gangproof.impl.table import Table
+from gangproof.impl.world import Cycle, Result, Round, World, added
 
 Call = tuple[str, str]
-"""An eviction call: the victim, and the pod that asked for it."""
+"""An eviction call: the victim, and the caller as `Round` names it."""
 
 
 def open_calls(running: Round) -> tuple[Call, ...]:
-    """The calls of a round that may end now: for each asker all but the last at once, then the last (CHO-12)."""
-    asked: dict[str, list[Call]] = {}
+    """The calls of a round that may end now: of each caller's all but the last at once, then the last (CHO-12)."""
+    made: dict[str, list[Call]] = {}
     for call in running.calls:
-        asked.setdefault(call[1], []).append(call)
-    return tuple(call for calls in asked.values() for call in (calls[:-1] or calls))
+        made.setdefault(call[1], []).append(call)
+    return tuple(call for calls in made.values() for call in (calls[:-1] or calls))
 
 
 def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> World:
     """The eviction call ends; a victim that is gone counts as done.
 
-    After a failed call the last victim of the same asker is spared.
+    If one of a caller's first calls failed, the last one is not made; when its calls are over, whoever waited for them
+    is activated (PREEMPT-31).
     """
     running = world.rounds[entity]
-    victim, asker = call
-    left = tuple(other for other in running.calls if other != call)
+    victim, caller = call
     uid = dict(running.victims)[victim]
-    if not ok:
-        mine = [other for other in left if other[1] == asker]
-        skipped = mine if len(mine) == 1 else []
-        left = tuple(other for other in left if other not in skipped)
-        spared = {victim, *(pod for pod, _ in skipped)} - {pod for pod, _ in left}
-        running = evolve(running, victims=tuple(v for v in running.victims if v[0] not in spared))
-    world = evolve(world, rounds=world.rounds.put(entity, evolve(running, calls=left)))
+    cycle = world.cycle
+    waiting = cycle if cycle is not None and cycle.called and cycle.preemptor == entity else None
+    if not ok and waiting is None:
+        running = evolve(running, failed=added(running.failed, caller))
+    left = tuple(other for other in running.calls if other != call)
+    mine = [other for other in left if other[1] == caller]
+    skipped = mine if len(mine) == 1 and caller in running.failed else []
+    left = tuple(other for other in left if other not in skipped)
+    unmade = skipped if ok else [call, *skipped]
+    spared = {pod for pod, _ in unmade} - {pod for pod, _ in left}
+    victims = tuple(v for v in running.victims if v[0] not in spared)
+    running = evolve(running, victims=victims, calls=left)
+    world = evolve(world, rounds=world.rounds.put(entity, running))
     stored = world.pods.get(victim)
-    if not ok or stored is None or stored.uid != uid:
-        return afterwards(rules, world, world)
-    return rules.preempt(rules, world, victim)
+    if ok and stored is not None and stored.uid == uid:
+        world = rules.preempt(rules, world, victim)
+    else:
+        world = afterwards(rules, world, world)
+    if not ok and waiting is not None:
+        return _fail_in_cycle(world, waiting, victim)
+    if caller in running.failed and not running.called(caller):
+        return activate(rules, world, (caller,) if running.group is None else waiting_for(world, running))
+    return world
+
+
+def calls_come_first(world: World, cycle: Cycle) -> bool:
+    """Whether eviction calls are due before the members are told: without SchedulerAsyncPreemption (PREEMPT-32)."""
+    asked = cycle.victims or any(result.victims for result in cycle.results)
+    return bool(asked) and not cycle.called and not world.settings.gates.scheduler_async_preemption
+
+
+def call_in_cycle(rules: Rules, world: World, cycle: Cycle) -> World:
+    """The eviction calls of the verdict are open, and the cycle waits for them (PREEMPT-32).
+
+    They are parallel; in which order they end shows nowhere, so it is theirs. That one is held open by a scenario, or
+    that one of a group's member fails while the others are still to be tried, is not modelled.
+    """
+    cycle = evolve(cycle, called=True)
+    world = rules.evict(rules, evolve(world, cycle=cycle), cycle)
+    environment, calls = world.environment, [f"delete/{victim}" for victim, _ in calls_of_cycle(world, cycle)]
+    if any(call in environment.held for call in calls):
+        world = note(world, HELD_IN_CYCLE)
+    by_member = cycle.group is not None and not world.settings.gates.workload_aware_preemption
+    if by_member and any(call in environment.failing for call in calls):
+        world = note(world, FAILED_IN_CYCLE)
+    return world
+
+
+def calls_of_cycle(world: World, cycle: Cycle) -> tuple[Call, ...]:
+    """The open calls that the cycle waits for."""
+    running = world.rounds.get(cycle.preemptor) if cycle.called else None
+    return running.calls if running is not None else ()
+
+
+def _fail_in_cycle(world: World, cycle: Cycle, victim: str) -> World:
+    """A call that the cycle waited for has failed: an error for a group (CYCLE-40), no place for a pod (CYCLE-17).
+
+    The end of the other evictions wakes nobody: who failed comes back by itself.
+    """
+    running = world.rounds[cycle.preemptor]
+    unawaited = evolve(running, askers=(), group=None)
+    world = evolve(world, rounds=world.rounds.put(cycle.preemptor, unawaited))
+    if cycle.group is not None:
+        failed = evolve(cycle, code="Error", message=f"the eviction of {victim} failed")
+    else:
+        rejected = tuple(evolve(result, node=None, victims=()) for result in cycle.results)
+        failed = evolve(cycle, code="Unschedulable", results=rejected, plan=Table[str]())
+    return evolve(world, cycle=evolve(failed, victims=()))
 
 
 def preempt(rules: Rules, world: World, pod: str) -> World:

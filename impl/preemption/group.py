@@ -9,10 +9,11 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from gangproof.impl.cycle import explain, try_member
+from gangproof.impl.limits import TIES
 from gangproof.impl.objects import PodGroup
 from gangproof.impl.preemption.budgets import reprieve
 from gangproof.impl.preemption.spare import Plan, Sparing
-from gangproof.impl.preemption.units import importance, orders
+from gangproof.impl.preemption.units import all_told, importance, orders
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Snapshot, World
@@ -25,10 +26,14 @@ RUNNING = "a preemption of the group is running"
 
 @frozen
 class GroupPreemption:
-    """What the step came to: victims and the plan that they make room for, or why it was refused."""
+    """What the step came to: victims and the plan that they make room for, or why it was refused.
+
+    `beyond` is what the answer needed and the model does not have.
+    """
 
     sparing: Sparing | None = None
     refused: str = ""
+    beyond: tuple[str, ...] = ()
 
 
 def refuse(world: World, cycle: Cycle, group: PodGroup) -> str:
@@ -57,16 +62,16 @@ def preempt_group(rules: Rules, world: World, cycle: Cycle, group: PodGroup) -> 
     candidates = rules.victims(world, snapshot.nodes, cycle.members[0])
     if not candidates:
         return (GroupPreemption(refused=NO_VICTIMS),)
-    found: dict[Sparing, None] = {}
+    found: dict[Sparing | None, None] = {}
     for order in orders(candidates, importance):
         found.update(
             dict.fromkeys(
                 reprieve(rules, world, snapshot, order, lambda seen: trial(rules, world, cycle, seen))
             )
         )
-    return tuple(GroupPreemption(sparing) for sparing in found) or (
-        GroupPreemption(refused=explain(world, cycle, "Unschedulable")),
-    )
+    beyond = () if all_told(candidates, importance) else (TIES,)
+    useless = GroupPreemption(refused=explain(world, cycle, "Unschedulable"), beyond=beyond)
+    return tuple(GroupPreemption(sparing, beyond=beyond) if sparing else useless for sparing in found)
 
 
 def trial(rules: Rules, world: World, cycle: Cycle, seen: Snapshot) -> tuple[Plan | None, ...]:

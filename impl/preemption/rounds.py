@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.objects import Pod
+from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.rules import Rules
+from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Round, World, removed
 
 
@@ -28,11 +29,12 @@ def evict(rules: Rules, world: World, cycle: Cycle) -> World:
     if not named or (cycle.code == "Waiting" and not _suffices(rules, world, cycle, waiting)):
         return world
     askers = {pod.key for pod in cycle.members} if as_a_whole else {asker for _, asker in named}
-    before = world.rounds.get(cycle.preemptor) or Round((), ())
+    before = world.rounds.get(cycle.preemptor) or Round((), (), group=cycle.group if as_a_whole else None)
     calls = tuple(
         (pod, "" if as_a_whole else asker) for pod, asker in named if not world.pods[pod].terminating
     )
-    begun = Round(
+    begun = evolve(
+        before,
         askers=tuple(sorted({*before.askers, *askers})),
         victims=tuple(dict.fromkeys((*before.victims, *((pod, world.pods[pod].uid) for pod, _ in named)))),
         calls=tuple(dict.fromkeys((*before.calls, *calls))),
@@ -67,38 +69,104 @@ def _suffices(rules: Rules, world: World, cycle: Cycle, waiting: list[str]) -> b
 
 
 def preempting(world: World, pod: Pod) -> bool:
-    """Whether the pod is kept out of the queue because its evictions are on their way (PREEMPT-33)."""
-    return any(_under_way(world, running, pod.key) for running in running_for(world, pod))
+    """Whether the pod is kept out of the queue because its evictions are on their way (PREEMPT-33).
+
+    Without SchedulerAsyncPreemption they are over when it comes back (PREEMPT-32).
+    """
+    if not world.rounds or not world.settings.gates.scheduler_async_preemption:
+        return False
+    return any(_under_way(world, running, running.caller(pod.key)) for running in running_for(world, pod))
 
 
 def running_for(world: World, pod: Pod) -> tuple[Round, ...]:
-    """The rounds in which the pod is one of those that asked."""
-    return tuple(running for running in world.rounds.values() if pod.key in running.askers)
+    """The rounds in which the pod asked, or its group as a whole, if the object is there (PREEMPT-33)."""
+    return tuple(
+        running
+        for running in world.rounds.values()
+        if (
+            pod.key in running.askers
+            if running.group is None
+            else pod.group == running.group and running.group in world.groups
+        )
+    )
 
 
-def _under_way(world: World, running: Round, asker: str) -> bool:
-    calls = running.called(asker)
-    if len(calls) != 1 or asker in running.unbegun:
+def waiting_for(world: World, over: Round) -> tuple[str, ...]:
+    """Whom the end of the round concerns: those that asked, and if their group did, every pending member."""
+    siblings = world.members_of(over.group).unsched if over.group is not None else ()
+    return tuple(dict.fromkeys((*over.askers, *siblings)))
+
+
+def _under_way(world: World, running: Round, caller: str) -> bool:
+    calls = running.called(caller)
+    if len(calls) != 1 or caller in running.unbegun:
         return bool(calls)
     last = world.pods.get(calls[0])
     return last is not None and not last.terminating
 
 
-def begin(world: World, preemptor: str, asker: str) -> World:
-    """The last call for the asker begins: from here on the guard looks at that victim (PREEMPT-33)."""
+def begin(world: World, preemptor: str, caller: str) -> World:
+    """The caller's last call begins: from here on the guard looks at that victim (PREEMPT-33)."""
     running = world.rounds[preemptor]
     return evolve(
         world,
-        rounds=world.rounds.put(preemptor, evolve(running, unbegun=removed(running.unbegun, asker))),
+        rounds=world.rounds.put(preemptor, evolve(running, unbegun=removed(running.unbegun, caller))),
     )
 
 
 def end_rounds(rules: Rules, world: World) -> World:
-    """Rounds whose calls have ended and whose victims are gone are over, and wake their preemptor (LIVE-06, ACT-23)."""
+    """Rounds whose calls have ended and whose victims are gone are over, and wake their preemptor (LIVE-06, ACT-23).
+
+    One that a cycle waits for does not end before the cycle does (PREEMPT-32).
+    """
     for entity, running in world.rounds.items():
-        if not running.calls and not any(_is_going(world, *victim) for victim in running.victims):
+        if running.calls or any(_is_going(world, *victim) for victim in running.victims):
+            continue
+        if world.cycle is None or not (world.cycle.called and world.cycle.preemptor == entity):
             world = rules.resume(rules, evolve(world, rounds=world.rounds.drop(entity)), running)
     return world
+
+
+def forsake(rules: Rules, before: World, after: World) -> World:
+    """Evictions for a pod or a group that is gone go on for nobody: one of the same name did not ask (PREEMPT-33).
+
+    Members of a group that is gone wait for them no longer.
+    """
+    if not after.rounds or (before.pods is after.pods and before.groups is after.groups):
+        return after
+    for entity, running in after.rounds.items():
+        left, owner = running, before.groups.get(running.group or "")
+        lost = f"{entity}#{owner.uid}" if owner is not None and _lost(owner, after.groups) else ""
+        for asker in running.askers:
+            pod = before.pods.get(asker)
+            if pod is not None and _lost(pod, after.pods):
+                left = _forsaken(left, asker, f"{asker}#{pod.uid}")
+                lost = f"{entity}#{pod.uid}" if entity == f"={asker}" else lost
+        rounds = after.rounds.put(entity, left)
+        if lost:
+            orphan = evolve(left, askers=(), group=None)
+            rounds = rounds.drop(entity) if not left.calls else rounds.drop(entity).put(lost, orphan)
+        after = evolve(after, rounds=rounds)
+        if lost and running.group is not None:
+            after = rules.resume(rules, after, running)
+    return after
+
+
+def _lost(obj: Pod | PodGroup, now: Table[Pod] | Table[PodGroup]) -> bool:
+    """Whether the object is gone, whoever has its name now."""
+    stored = now.get(obj.key)
+    return stored is None or stored.uid != obj.uid
+
+
+def _forsaken(running: Round, asker: str, was: str) -> Round:
+    """The round without an asker that is gone; its calls go on under the name that it `was`."""
+    return evolve(
+        running,
+        askers=removed(running.askers, asker),
+        calls=tuple((victim, was if caller == asker else caller) for victim, caller in running.calls),
+        unbegun=tuple(was if caller == asker else caller for caller in running.unbegun),
+        failed=tuple(was if caller == asker else caller for caller in running.failed),
+    )
 
 
 def _is_going(world: World, pod: str, uid: int) -> bool:

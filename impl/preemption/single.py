@@ -6,16 +6,16 @@ In *intended* a pod takes units of mode `PodGroup` whole while WorkloadAwarePree
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 
 from attrs import frozen
 
 from gangproof.impl.cycle import refusal
 from gangproof.impl.filters import prepare
+from gangproof.impl.limits import TIES
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.budgets import reprieve, violating
 from gangproof.impl.preemption.spare import Plan
-from gangproof.impl.preemption.units import MOST_ORDERS, Unit, by_priority_and_start, orders
+from gangproof.impl.preemption.units import Unit, all_told, by_priority_and_start, orders
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import Snapshot, World
@@ -23,11 +23,20 @@ from gangproof.impl.world import Snapshot, World
 
 @frozen(cache_hash=True)
 class Candidate:
-    """A node on which the pod would fit if these units went, so many of them against a budget."""
+    """A node on which the pod would fit if these units went, so many of them against a budget.
+
+    `beyond` is what the choice of the units needed and the model does not have.
+    """
 
     node: str
     victims: tuple[Unit, ...]
     violations: int = 0
+    beyond: tuple[str, ...] = ()
+
+    @property
+    def pods(self) -> tuple[str, ...]:
+        """The victims one by one."""
+        return tuple(key for unit in self.victims for key in unit.keys)
 
     @property
     def cost(self) -> tuple[float, ...]:
@@ -44,18 +53,19 @@ def may_preempt(world: World, pod: Pod, preemptor: str) -> bool:
 
 
 def preempt_for(rules: Rules, world: World, snapshot: Snapshot, pod: Pod) -> tuple[Candidate, ...]:
-    """The nodes that the pod may choose, each with its victims; several if they are equally good (CHO-09)."""
+    """The nodes that the pod may choose, each with its victims; several if they are equally good (CHO-09).
+
+    On each node the victims may come out in several ways (CHO-08), so an outcome may be chosen if on every node
+    there is one that is no cheaper.
+    """
     weaker = rules.victims(world, snapshot.nodes, pod)
     options = [
         found
         for name in snapshot.nodes
         if (found := list(_on_node(rules, world, snapshot, pod, name, weaker)))
     ]
-    best: dict[Candidate, None] = {}
-    for _, choice in zip(range(MOST_ORDERS), product(*options), strict=False):
-        lowest = min((candidate.cost for candidate in choice), default=())
-        best.update((candidate, None) for candidate in choice if candidate.cost == lowest)
-    return tuple(best)
+    bar = min((max(candidate.cost for candidate in found) for found in options), default=())
+    return tuple(candidate for found in options for candidate in found if candidate.cost <= bar)
 
 
 def _on_node(
@@ -70,11 +80,12 @@ def _on_node(
         fits = refusal(world, prepare(pod, seen), seen.nodes[name]) is None
         return (Table({pod.key: name}) if fits else None,)
 
+    beyond = () if all_told(there, by_priority_and_start) else (TIES,)
     found: dict[Candidate, None] = {}
     for order in orders(there, by_priority_and_start):
         broken = violating(world, order)
         for sparing in reprieve(rules, world, snapshot, order, trial):
-            if sparing.victims:
+            if sparing is not None and sparing.victims:
                 violations = sum(unit in broken for unit in sparing.victims)
-                found[Candidate(name, sparing.victims, violations)] = None
+                found[Candidate(name, sparing.victims, violations, beyond)] = None
     yield from found

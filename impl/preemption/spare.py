@@ -1,7 +1,8 @@
 """Reprieve: which of the candidates may stay after all (PREEMPT-23, PREEMPT-26, PREEMPT-46).
 
 All candidates are lifted out of the snapshot; then one after the other, the most important first, each is put
-back if the preemptor still fits. A trial may come out in several ways (CHO-05); every way is followed.
+back if the preemptor still fits. A trial may come out in several ways (CHO-05); every way is followed, so of the
+first one too, without any candidate, which may find a place and may not.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ def without(snapshot: Snapshot, units: Sequence[Unit]) -> Snapshot:
     return snapshot
 
 
-def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing, ...]:
-    """Every outcome of sparing the candidates, in their order; none if the preemptor fits in no way at all."""
+def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing | None, ...]:
+    """Every outcome of sparing the candidates, in their order; None where the first trial finds no place."""
     bare = without(snapshot, candidates)
-    states = [(bare, Sparing((), plan)) for plan in trial(bare) if plan is not None]
+    first = trial(bare)
+    states = [(bare, Sparing((), plan)) for plan in first if plan is not None]
     for unit in candidates:
         following: dict[tuple[Snapshot, tuple[Unit, ...], Plan], None] = {}
         for seen, so_far in states:
@@ -53,7 +55,8 @@ def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple
                 else:
                     following[with_unit, so_far.victims, plan] = None
         states = [(seen, Sparing(victims, plan)) for seen, victims, plan in following]
-    return tuple(dict.fromkeys(sparing for _, sparing in states))
+    refused = (None,) if None in first else ()
+    return (*dict.fromkeys(sparing for _, sparing in states), *refused)
 
 
 def _with(snapshot: Snapshot, original: Snapshot, unit: Unit) -> Snapshot:

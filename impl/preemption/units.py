@@ -109,6 +109,17 @@ def orders(units: Iterable[Unit], rank: Rank) -> Iterator[tuple[Unit, ...]]:
         yield tuple(unit for tie in way for unit in tie)
 
 
+def all_told(units: Iterable[Unit], rank: Rank) -> bool:
+    """Whether `orders` gives every order of these units."""
+    ways = 1
+    for _, same in groupby(sorted(units, key=rank), key=rank):
+        for place, _ in enumerate(same, 1):
+            ways *= place
+            if ways > MOST_ORDERS:
+                return False
+    return True
+
+
 def _arrangements(same: tuple[Unit, ...]) -> Iterator[tuple[Unit, ...]]:
     """All orders of few units; of many, those that give every place to every unit, in turn and in reverse."""
     if next(islice(permutations(same), MOST_ORDERS, None), None) is None:

@@ -126,6 +126,9 @@ class _Follower:
         return Followed(self.recording.name, len(self.recording.log))
 
     def differs(self, difference: Difference) -> Followed:
+        """The run differs, unless what it did may be among the ways that were left out."""
+        if self.reader.frontier.left_out:
+            raise BeyondError(", ".join(sorted(self.reader.frontier.left_out)))
         return Followed(self.recording.name, max(self.reader.frontier.index, 0), (), difference)
 
     def known_until(self, number: int) -> float:

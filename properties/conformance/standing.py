@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from attrs import define, evolve, field, frozen
 
 from gangproof.impl.actions import Action, Step, successors
+from gangproof.impl.limits import FEWER_WAYS
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
@@ -90,13 +91,15 @@ def together(stands: Iterable[Stand]) -> list[Stand]:
 class Frontier:
     """The stands at the furthest place in the log that was reached, in the order in which they came.
 
-    Each is there with what the model would have shown next in the midst of a cycle; None between cycles.
+    Each is there with what the model would have shown next in the midst of a cycle; None between cycles. `left_out` is
+    why the model may not have gone every way that there is.
     """
 
     index: int = -1
     stands: list[tuple[Stand, tuple[Observed, ...] | None]] = field(
         factory=list[tuple[Stand, tuple[Observed, ...] | None]]
     )
+    left_out: set[str] = field(factory=set[str])
 
     def met(self, stand: Stand, expected: tuple[Observed, ...] | None = None) -> None:
         if stand.index > self.index:
@@ -126,8 +129,10 @@ class Reader:
             seen, shown = told(self.rules, stand.world, way, stand.shown, inner=self.inner)
             pending.extend(seen)
             stand = stand.then(way, shown=shown)
-            if stand.world.ghost.beyond:
-                raise BeyondError(", ".join(stand.world.ghost.beyond))
+            beyond = set(stand.world.ghost.beyond)
+            self.frontier.left_out |= beyond & FEWER_WAYS
+            if beyond - FEWER_WAYS:
+                raise BeyondError(", ".join(sorted(beyond)))
             way = next(((step,) for step, shows in calls(stand.world, self.rules) if not shows), ())
         return stand, pending
 

@@ -13,7 +13,7 @@ from gangproof.impl.actions import cycle_steps
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.single import may_preempt, preempt_for
 from gangproof.impl.queue import group_of
-from gangproof.impl.rules import AskAsGroupStep, AskStep, Change, Rules, profile
+from gangproof.impl.rules import AskAsGroupStep, AskStep, Change, Rules, Wish, profile
 from gangproof.impl.strength import strength
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Entry, NodeInfo, Snapshot, World
@@ -110,7 +110,7 @@ def _weaker(world: World, members: Sequence[Pod]) -> int:
 def nobody_weaker(_: AskStep) -> AskStep:
     """There is nobody to evict, so nobody asks."""
 
-    def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
         return ()
 
     return ask
@@ -128,7 +128,7 @@ def not_as_group(_: AskAsGroupStep) -> AskAsGroupStep:
 def on_some_nodes(_: AskStep) -> AskStep:
     """The search for victims ends after the first 100 nodes where some would do (PREEMPT-46)."""
 
-    def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
         snapshot = cycle.snapshot
         if snapshot is None or not may_preempt(world, pod, cycle.preemptor):
             return ()
@@ -143,7 +143,7 @@ def on_some_nodes(_: AskStep) -> AskStep:
             if len(some) == NODES_TO_EVICT_ON:
                 break
         found = preempt_for(rules, world, evolve(snapshot, nodes=Table(some)), pod) if some else ()
-        return tuple((c.node, tuple(key for unit in c.victims for key in unit.keys)) for c in found[:1])
+        return tuple(Wish(choice.node, choice.pods, choice.beyond) for choice in found[:1])
 
     return ask
 

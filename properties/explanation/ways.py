@@ -112,9 +112,9 @@ def first_order(old: AskAsGroupStep) -> AskAsGroupStep:
     """
 
     def ask_as_group(rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]:
-        answered: list[tuple[Sparing, ...]] = []
+        answered: list[tuple[Sparing | None, ...]] = []
 
-        def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing, ...]:
+        def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing | None, ...]:
             if not answered:
                 needed = slots_needed(world, cycle, snapshot)
                 answered.append(
@@ -144,7 +144,7 @@ def slots_needed(world: World, cycle: Cycle, snapshot: Snapshot) -> int | None:
 
 def spare_by_counting(
     snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial, member: Pod, needed: int
-) -> tuple[Sparing, ...]:
+) -> tuple[Sparing | None, ...]:
     """What sparing comes to for members that are all alike (PREEMPT-23, PREEMPT-26).
 
     They are placed exactly if the nodes have enough places for them, so each unit is judged by the places that
@@ -164,7 +164,7 @@ def spare_by_counting(
         for pod, node in unit.pods:
             nodes[node] = without_pod(nodes[node], pod)
     if _plan(trial, evolve(snapshot, nodes=Table(nodes))) is None:
-        return ()
+        return (None,)
     room = {name: places(info) for name, info in nodes.items()}
     total = sum(room.values())
     victims: list[Unit] = []

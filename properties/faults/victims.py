@@ -20,8 +20,8 @@ from gangproof.properties.faults.fault import Fault, fault
 
 
 def _only_on_the_first_plan(old: SpareStep) -> SpareStep:
-    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing, ...]:
-        found: dict[Sparing, None] = {}
+    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing | None, ...]:
+        found: dict[Sparing | None, None] = {}
         for plan in trial(without(snapshot, candidates)):
             if plan is not None:
                 found.update(dict.fromkeys(old(snapshot, candidates, _kept_to(plan, trial))))
@@ -150,7 +150,7 @@ def _pod_by_pod(old: VictimsStep) -> VictimsStep:
 
 
 def _node_by_node(old: SpareStep) -> SpareStep:
-    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing, ...]:
+    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing | None, ...]:
         return old(snapshot, sorted(candidates, key=lambda unit: unit.pods[0][::-1]), trial)
 
     return spare
@@ -204,7 +204,7 @@ def _exchanged(snapshot: Snapshot, candidates: Sequence[Unit], keep: tuple[str, 
 
 
 def _by_cpu_alone(old: SpareStep) -> SpareStep:
-    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing, ...]:
+    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing | None, ...]:
         return old(_exchanged(snapshot, candidates, ("cpu",)), candidates, trial)
 
     return spare
@@ -224,7 +224,7 @@ F66 = fault(
 
 
 def _still_counted(old: SpareStep) -> SpareStep:
-    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing, ...]:
+    def spare(snapshot: Snapshot, candidates: Sequence[Unit], trial: Trial) -> tuple[Sparing | None, ...]:
         def counted(seen: Snapshot) -> tuple[Plan | None, ...]:
             for pod, node in (place for unit in candidates for place in unit.pods):
                 if pod not in seen.nodes[node].pods:

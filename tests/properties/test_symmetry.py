@@ -149,8 +149,8 @@ READ = {
     Visit: "domain results code packing placed",
     Event: "kind pod node group old_pod old_node",
     Cycle: "group members stage taken snapshot results code message noticed submitted trial victims plan "
-    "domains visited ahead",
-    Round: "askers victims calls unbegun",
+    "called beyond domains visited ahead",
+    Round: "askers victims calls unbegun failed group",
     Binding: "node call",
     Ghost: "started counted lost owed placed beyond evicted sent_back",
     Environment: "arrivals any_order failures deletions kubelet held failing",
@@ -290,6 +290,8 @@ CHANGES: dict[str, Callable[[World], World]] = {
     "not seen": lambda s: evolve(s, unseen=s.groups),
     "submitted": lambda s: with_cycle(s, submitted=1),
     "a trial": lambda s: with_cycle(s, trial=True),
+    "calls made": lambda s: with_cycle(s, called=True),
+    "something beyond": lambda s: with_cycle(s, beyond=("ties",)),
     "a victim": lambda s: with_cycle(s, victims=((P4, "default/p1"),)),
     "a victim of another": lambda s: with_cycle(s, victims=((P4, "default/p2"),)),
     "a plan": lambda s: with_cycle(s, plan=Table({"default/p1": "n3"})),
@@ -307,6 +309,15 @@ CHANGES: dict[str, Callable[[World], World]] = {
     "a round for nobody": lambda s: evolve(s, rounds=Table({"default/g1": evolve(ROUND, askers=())})),
     "a call not begun": lambda s: evolve(
         s, rounds=Table({"default/g1": evolve(ROUND, unbegun=("default/p3",))})
+    ),
+    "a call that failed": lambda s: evolve(
+        s, rounds=Table({"default/g1": evolve(ROUND, failed=("default/p3",))})
+    ),
+    "a round of the whole group": lambda s: evolve(
+        s, rounds=Table({"default/g1": evolve(ROUND, group="default/g1")})
+    ),
+    "a round of the whole group, not begun": lambda s: evolve(
+        s, rounds=Table({"default/g1": evolve(ROUND, group="default/g1", unbegun=("",))})
     ),
     "a victim that is gone": lambda s: evolve(
         s, rounds=Table({"default/g1": evolve(ROUND, victims=((P4, 99),))})
