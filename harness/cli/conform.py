@@ -70,6 +70,22 @@ def kube_scheduler(
     timeout: Timeout = 60.0,
     output: Form = AdapterOutput.TEXT,
     draw: Draw = None,
+    promises: Annotated[
+        bool,
+        typer.Option(
+            "--promises", help="Judge by the promises of the KEPs alone: random worlds, or world files."
+        ),
+    ] = False,
+    worlds: Annotated[
+        int, typer.Option("--worlds", min=1, metavar="N", help="With --promises: so many random worlds.")
+    ] = 100,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", help="With --promises: the seed of the first of them.")
+    ] = 1,
+    runs: Annotated[
+        int,
+        typer.Option("--runs", min=1, metavar="N", help="With --promises: so many runs of each world file."),
+    ] = 20,
 ) -> int:
     """Run scenarios on the real kube-scheduler v1.36.3, many times each, and tell where it does not do as they say.
 
@@ -84,8 +100,17 @@ def kube_scheduler(
         program = find(binary)
     except NotBuiltError as error:
         raise UsageError(str(error)) from None
-    documents = _documents(files)
     adapter = JsonLines([str(program)], timeout)
+    if promises:
+        if output is not AdapterOutput.TEXT:
+            raise UsageError(f"--promises: found -o {output.value}, expected -o text")
+        try:
+            return _promises(adapter, files or [], range(seed, seed + worlds), runs, draw)
+        except AdapterError as error:
+            raise UsageError(f"{program}: {error}") from None
+        finally:
+            adapter.close()
+    documents = _documents(files)
     with progress("gangproof conform kube-scheduler") as watch:
         try:
             report = conform(adapter, documents, watch=watch)
@@ -94,6 +119,25 @@ def kube_scheduler(
         finally:
             adapter.close()
     return _show(report, output, draw)
+
+
+def _promises(adapter: Adapter, files: list[str], seeds: range, runs: int, draw: Path | None) -> int:
+    """World files, each run many times, or random worlds, one for each seed, each run once."""
+    from gangproof.adapters.search import repeat, search
+    from gangproof.load.worlds import load_worlds
+    from gangproof.properties.observed.worlds import world
+
+    given = [one for file in files for one in load_worlds(file)]
+    with progress("gangproof conform kube-scheduler --promises") as watch:
+        if files:
+            found = repeat(adapter, given, runs, watch=watch)
+        else:
+            found = search(adapter, map(world, seeds), watch=watch)
+    emit(str(found))
+    traces = [one.trace for one in found.found if one.trace is not None]
+    for line in save(traces, draw) if draw is not None else ():
+        tell(line)
+    return found.verdict.exit_code
 
 
 @app.command("adapter", context_settings=CONTEXT)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
 from attrs import frozen
 
 from gangproof.counterexamples import Shrunk, minimise, smaller
-from gangproof.impl.objects.checks import entries_of
 
 Data = dict[str, Any]
 Breaks = Callable[[Data], bool]
@@ -52,7 +51,8 @@ def parts_of(world: Mapping[str, Any]) -> list[Part]:
     ]
     for number, step in enumerate(world["steps"]):
         for name, value in step.items():
-            found += [Part(number, name, each) for each in entries_of(value) or [value]]
+            several = cast("list[Any]", value) if isinstance(value, list) else [value]
+            found += [Part(number, name, each) for each in several]
     return found
 
 
@@ -74,7 +74,7 @@ def world_of(parts: Sequence[Part], like: Mapping[str, Any]) -> Data:
     return world
 
 
-def smallest(world: Data, breaks: Breaks, *, budget: int = 400) -> Shrunk[Part]:
+def smallest(world: Mapping[str, Any], breaks: Breaks, *, budget: int = 400) -> Shrunk[Part]:
     """The smallest world that still breaks the promise; ask `world_of` for it. Raises ValueError if none does."""
 
     def still(parts: Sequence[Part]) -> bool:
