@@ -82,14 +82,18 @@ func (c *cluster) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionK
 func (c *cluster) Watch(gvr schema.GroupVersionResource, namespace string, _ ...metav1.ListOptions) (watch.Interface, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	hidden := map[types.UID]bool{} // ended, and so gone from this watch
+	for _, object := range c.store.list(gvr, namespace) {
+		hidden[metaOf(object).GetUID()] = ended(object)
+	}
 	selected := func(e watch.Event) (watch.Event, bool) {
-		switch {
-		case !ended(e.Object):
+		if !ended(e.Object) {
 			return e, true
-		case e.Type == watch.Modified:
-			return watch.Event{Type: watch.Deleted, Object: e.Object}, true
 		}
-		return e, false
+		uid := metaOf(e.Object).GetUID()
+		shown := !hidden[uid] && e.Type != watch.Added
+		hidden[uid] = true
+		return watch.Event{Type: watch.Deleted, Object: e.Object}, shown
 	}
 	return c.store.watch(gvr, namespace, selected, c.late), nil
 }

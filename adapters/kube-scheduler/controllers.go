@@ -22,7 +22,7 @@ const protection = "scheduling.k8s.io/podgroup-protection"
 // times are whole seconds, as in the API (a patch cuts off the rest), and all different, in the order of creation:
 // among victims with equal ones the scheduler chooses at random.
 func (c *cluster) start(pod *v1.Pod) {
-	if !c.setup.NoKubelet && pod.Status.StartTime == nil {
+	if !c.setup.NoKubelet && pod.Status.StartTime == nil && !ended(pod) {
 		pod.Status.Phase = v1.PodRunning
 		pod.Status.StartTime = &metav1.Time{Time: c.journal.start.Add(time.Duration(c.births[pod.UID].index) * time.Second)}
 	}
