@@ -95,7 +95,8 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
             for weighed in weigh(rules, world):
                 yield Action("weigh", (cycle.entity, domain, *_favoured(weighed.cycle))), weighed
         case "submitting" if calls_come_first(world, cycle):
-            yield Action("preempt", (cycle.entity,)), call_in_cycle(rules, world, cycle)
+            for number, begun in enumerate(_made_way(rules, world, cycle)):
+                yield Action("preempt", (cycle.entity, *("unnoticed",)[:number])), begun
         case "submitting" if calls := calls_of_cycle(world, cycle):
             yield _evicted(world, rules, cycle.preemptor, calls[0])
         case "submitting":
@@ -106,6 +107,17 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
             ended = report(rules, world)
             after = remember(world, end_rounds(rules, ended)) if cycle.called else ended
             yield Action("report", (cycle.entity, cycle.code or "")), after
+
+
+def _made_way(rules: Rules, world: World, cycle: Cycle) -> tuple[World, ...]:
+    """The evictions are called, and weaker nominations cleared (PREEMPT-35).
+
+    That room was freed may be seen while the pod is still being tried, or only when it is back (QUEUE-22, QUEUE-30).
+    """
+    begun = call_in_cycle(rules, world, cycle)
+    seen = freed(rules, world, begun)
+    later = evolve(seen, cycle=begun.cycle)
+    return tuple(remember(world, after) for after in dict.fromkeys((seen, later)))
 
 
 def _where(cycle: Cycle | None) -> Iterator[str]:

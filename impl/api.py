@@ -87,10 +87,10 @@ def delete(rules: Rules, world: World, kind: str, key: str) -> World:
 
 
 def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:
-    """A bound pod ends as Succeeded or Failed (ACT-06); a pod that is not running is an ApiError."""
+    """A pod ends as Succeeded or Failed (ACT-06); one that is not there, or has ended, is an ApiError."""
     pod = world.pods.get(key)
-    if pod is None or pod.node_name is None or pod.terminal:
-        raise ApiError(f"pod/{key} does not run, so it cannot end")
+    if pod is None or pod.terminal:
+        raise ApiError(f"pod/{key} is not there or has ended, so it cannot end")
     ended = evolve(pod, phase="Succeeded" if succeeded else "Failed")
     return afterwards(rules, world, observe(rules, world, "pod", pod, ended))
 

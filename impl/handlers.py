@@ -99,7 +99,9 @@ def _pod_ended(rules: Rules, world: World, pod: Pod) -> World:
     """The pod is seen to have ended; one that was told to go counts no longer, however it ends (SEMANTICS 0.5)."""
     counts_on = pod.phase == "Succeeded" and not pod.terminating
     world = tell(rules, world, pod.group, "finished" if counts_on else "failed", pod.key)
-    world = take_off(world, pod.key, pod.node_name or "")
+    if pod.node_name is None:
+        return forget(rules, leave(world, pod.key), pod)
+    world = take_off(world, pod.key, pod.node_name)
     return notice(rules, world, Event("AssignedPodDeleted", pod=pod, group=pod.group))
 
 

@@ -212,6 +212,18 @@ HINTS: dict[str, Hint] = {
 }
 
 
+TAINTS_WAKE = ("InterPodAffinity", "NodeAffinity", "NodeName", "NodePorts", "NodeResourcesFit")
+"""The plugins that ask for new nodes and not for taints: the queue wakes for taints in their name."""
+
+
+def taints_changed(event: Event) -> bool:
+    """Whether a node got other taints or was uncordoned."""
+    node, old = event.node, event.old_node
+    if node is None or old is None:
+        return False
+    return node.taints != old.taints or (old.unschedulable and not node.unschedulable)
+
+
 # what they overlook
 
 
@@ -263,9 +275,15 @@ def reaches(plugins: tuple[str, ...], event: Event) -> bool:
     return event.kind == "Flush" or not gating or any(event.kind in REGISTERED[plugin] for plugin in gating)
 
 
+def shipped_hint(plugin: str, pod: Pod, event: Event) -> bool:
+    """What v1.36.3 answers: the plugin's hint, or for some plugins any change of taints (QUEUE-31)."""
+    return HINTS[plugin](pod, event) or (plugin in TAINTS_WAKE and taints_changed(event))
+
+
 def hint(plugin: str, pod: Pod, event: Event) -> bool:
     """Whether the event may have changed the plugin's mind about the pod; no chance is slept through (LIVE-08)."""
-    return HINTS[plugin](pod, event) or (plugin in OVERLOOKED and OVERLOOKED[plugin](pod, event))
+    overlooked = plugin in OVERLOOKED and OVERLOOKED[plugin](pod, event)
+    return shipped_hint(plugin, pod, event) or overlooked
 
 
 def worth_it(rules: Rules, pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:

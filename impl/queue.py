@@ -254,14 +254,13 @@ def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
         world = world.with_pod(stored)
     grouped = stored.group is not None and world.settings.gates.generic_workload
     cooling = world.settings.backoff
-    gates = rules.gate(rules, world, stored) if asks_early(world) or not cooling else ()
-    if gates:
-        plugins = tuple(sorted({*gates, *result.plugins}))
-        entry = Entry(stored.key, "gated", plugins, cooling, tried=True)
-    elif grouped or not result.plugins or _missed(rules, world, stored, result.plugins):
-        entry = Entry(stored.key, "backoff" if cooling else "active", result.plugins, cooling, tried=True)
-    else:
-        entry = Entry(stored.key, "pool", result.plugins, cooling, tried=True)
+    entry = Entry(stored.key, "pool", result.plugins, cooling, tried=True)
+    if grouped or not result.plugins or _missed(rules, world, stored, result.plugins):
+        gates = rules.gate(rules, world, stored) if asks_early(world) or not cooling else ()
+        if gates:
+            entry = evolve(entry, place="gated", plugins=tuple(sorted({*gates, *result.plugins})))
+        else:
+            entry = evolve(entry, place="backoff" if cooling else "active")
     return evolve(world, queue=(*world.queue, entry))
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.cycle import group_object, running
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.nominate import set_nomination
-from gangproof.impl.preemption.rounds import running_for, waiting_for
+from gangproof.impl.preemption.rounds import waiting_for
+from gangproof.impl.preemption.single import waits_for_its_victims
 from gangproof.impl.preemption.units import Unit, goes_whole, units_on
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import (
@@ -85,12 +87,9 @@ def again_while_a_round_runs(old: AskStep) -> AskStep:
     """A member may choose victims anew unless one that it evicted is still going on its nominated node (PREEMPT-45)."""
 
     def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
-        info = world.cache.get(pod.nominated_node_name or "")
-        going = info is not None and any(
-            other.terminating and other.priority < pod.priority and other.key in world.ghost.evicted
-            for other in info.pods.values()
-        )
-        return () if going else old(rules, _without_round(world, cycle), cycle, pod)
+        _, seen = running(world)
+        waits = waits_for_its_victims(world, seen, world.pods.get(pod.key) or pod)
+        return () if waits else old(rules, _without_round(world, cycle), cycle, pod)
 
     return ask
 
@@ -211,8 +210,14 @@ def stale_ones_stay(_: StaleStep) -> StaleStep:
 
 def _no_opinion(world: World, cycle: Cycle, result: Result) -> bool:
     pod = next(pod for pod in cycle.members if pod.key == result.pod)
+    seen, group = cycle.taken, group_object(world, cycle)
+    if seen is None or not seen.nodes:
+        return False
     as_a_whole = cycle.group is not None and world.settings.gates.workload_aware_preemption
-    return as_a_whole or pod.preemption_policy == "Never" or bool(running_for(world, pod))
+    kept_to_a_domain = group is not None and group.topology_keys is not None
+    if as_a_whole or kept_to_a_domain or pod.preemption_policy == "Never":
+        return True
+    return waits_for_its_victims(world, seen, world.pods.get(pod.key) or pod)
 
 
 def only_with_a_plugin_to_wake(_: ResumeStep) -> ResumeStep:

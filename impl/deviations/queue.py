@@ -8,7 +8,7 @@ from itertools import permutations, product
 from attrs import evolve
 
 from gangproof.impl.deviations.deviation import Deviation
-from gangproof.impl.hints import HINTS
+from gangproof.impl.hints import shipped_hint
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import end_group_backoff, strongest
 from gangproof.impl.rules import (
@@ -130,7 +130,7 @@ def with_gaps(_: HintStep) -> HintStep:
     """Some changes that make room wake nobody; who might be placed waits for the flush (QUEUE-31)."""
 
     def hint(plugin: str, pod: Pod, event: Event) -> bool:
-        return HINTS[plugin](pod, event)
+        return shipped_hint(plugin, pod, event)
 
     return hint
 

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from gangproof.impl.cycle import group_object, running
-from gangproof.impl.objects import Pod
+from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.preemption.group import preempt_group
 from gangproof.impl.preemption.single import may_preempt, preempt_for
+from gangproof.impl.preemption.units import Unit
 from gangproof.impl.rules import Rules, Wish
 from gangproof.impl.world import Cycle, World
+
+NO_GROUP = "failed to get pod group object"
 
 
 def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
@@ -33,16 +36,19 @@ def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
 
 
 def ask_as_group(rules: Rules, world: World, cycle: Cycle) -> tuple[Cycle, ...]:
-    """The cycle of a group that falls short, after each outcome of the group step (API-06, CYCLE-40)."""
-    group = group_object(world, cycle)
-    if group is None or not world.settings.gates.workload_aware_preemption:
+    """The cycle of a group that falls short, after each outcome of the group step (API-06, CYCLE-40).
+
+    Without the group's object the step is an Error (PREEMPT-11).
+    """
+    if not world.settings.gates.workload_aware_preemption:
         return (cycle,)
-    return tuple(_outcomes(rules, world, cycle))
-
-
-def _outcomes(rules: Rules, world: World, cycle: Cycle) -> Iterator[Cycle]:
     group = group_object(world, cycle)
-    assert group is not None
+    if group is None:
+        return (evolve(cycle, code="Error", message=NO_GROUP),)
+    return tuple(_outcomes(rules, world, cycle, group))
+
+
+def _outcomes(rules: Rules, world: World, cycle: Cycle, group: PodGroup) -> Iterator[Cycle]:
     for found in preempt_group(rules, world, cycle, group):
         if found.sparing is None:
             refused = f", {found.refused}" if found.refused else ""
@@ -50,10 +56,17 @@ def _outcomes(rules: Rules, world: World, cycle: Cycle) -> Iterator[Cycle]:
             continue
         plan = found.sparing.plan
         asker = next(pod.key for pod in cycle.members if pod.key in plan)
-        yield evolve(
-            cycle,
-            code="Waiting",
-            victims=tuple((key, asker) for unit in found.sparing.victims for key in unit.keys),
-            plan=plan,
-            beyond=found.beyond,
-        )
+        for victims in _called(found.sparing.victims):
+            asked = tuple((key, asker) for key in victims)
+            yield evolve(cycle, code="Waiting", victims=asked, plan=plan, beyond=found.beyond)
+
+
+def _called(victims: tuple[Unit, ...]) -> Iterator[tuple[str, ...]]:
+    """The pods of the units in the order of their calls; any pod of the last unit may be the last (CHO-12)."""
+    if not victims:
+        yield ()
+        return
+    *before, last = victims
+    first = tuple(key for unit in before for key in unit.keys)
+    for key in reversed(last.keys):
+        yield (*first, *(other for other in last.keys if other != key), key)

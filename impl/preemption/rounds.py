@@ -8,6 +8,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.preemption.nominate import set_nomination
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Round, World, removed
@@ -39,7 +40,32 @@ def evict(rules: Rules, world: World, cycle: Cycle) -> World:
         victims=tuple(dict.fromkeys((*before.victims, *((pod, world.pods[pod].uid) for pod, _ in named)))),
         calls=tuple(dict.fromkeys((*before.calls, *calls))),
     )
-    return evolve(world, rounds=world.rounds.put(cycle.preemptor, begun))
+    world = evolve(world, rounds=world.rounds.put(cycle.preemptor, begun))
+    if as_a_whole:
+        return world
+    at_once = not world.settings.gates.scheduler_async_preemption
+    return _make_way(world, cycle, {asker for _, asker in (named if at_once else calls)})
+
+
+def _make_way(world: World, cycle: Cycle, askers: set[str]) -> World:
+    """Weaker pods nominated to the node that a pod evicts from lose their nomination (PREEMPT-35).
+
+    With SchedulerAsyncPreemption only if there is a call to be made.
+
+    A group evicts from no node in particular, so it takes nobody's (DEV-36).
+    """
+    mine = {pod.key for pod in cycle.members}
+    for result in cycle.results:
+        asker = world.pods.get(result.pod)
+        if result.pod not in askers or asker is None:
+            continue
+        for key, node in world.nominations.items():
+            other = world.pods.get(key)
+            if node != result.node or other is None or key in mine or other.priority >= asker.priority:
+                continue
+            if other.nominated_node_name is not None:
+                world = set_nomination(world, key, None)
+    return world
 
 
 def _on_node(world: World, pod: str) -> bool:

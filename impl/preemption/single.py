@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from gangproof.impl.cycle import refusal
-from gangproof.impl.filters import prepare
+from gangproof.impl.filters import prepare, recount
 from gangproof.impl.limits import TIES
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.budgets import reprieve, violating
@@ -52,6 +52,23 @@ def may_preempt(world: World, pod: Pod, preemptor: str) -> bool:
     return pod.preemption_policy != "Never" and preemptor not in world.rounds
 
 
+def waits_for_its_victims(world: World, snapshot: Snapshot, pod: Pod) -> bool:
+    """Whether the pod is nominated to a node where a weaker pod is going for a preemption (PREEMPT-45).
+
+    A node that is gone or that no eviction could make fit does not hold it back.
+    """
+    info = snapshot.nodes.get(pod.nominated_node_name or "")
+    if info is None:
+        return False
+    refused = refusal(world, prepare(pod, snapshot), info)
+    if refused is not None and not refused.resolvable:
+        return False
+    return any(
+        other.terminating and other.priority < pod.priority and other.key in world.ghost.evicted
+        for other in info.pods.values()
+    )
+
+
 def preempt_for(rules: Rules, world: World, snapshot: Snapshot, pod: Pod) -> tuple[Candidate, ...]:
     """The nodes that the pod may choose, each with its victims; several if they are equally good (CHO-09).
 
@@ -71,13 +88,20 @@ def preempt_for(rules: Rules, world: World, snapshot: Snapshot, pod: Pod) -> tup
 def _on_node(
     rules: Rules, world: World, snapshot: Snapshot, pod: Pod, name: str, weaker: Sequence[Unit]
 ) -> Iterator[Candidate]:
-    refused = refusal(world, prepare(pod, snapshot), snapshot.nodes[name])
+    prepared = prepare(pod, snapshot)
+    refused = refusal(world, prepared, snapshot.nodes[name])
     there = [unit for unit in weaker if any(node == name for _, node in unit.pods)]
     if refused is None or not refused.resolvable or not there:
         return
 
     def trial(seen: Snapshot) -> tuple[Plan | None, ...]:
-        fits = refusal(world, prepare(pod, seen), seen.nodes[name]) is None
+        counted = prepared
+        for unit in there:
+            for key, node in unit.pods:
+                info = snapshot.nodes[node]
+                if key not in seen.nodes[node].pods and info.node is not None:
+                    counted = recount(counted, info.pods[key], info.node, -1)
+        fits = refusal(world, counted, seen.nodes[name]) is None
         return (Table({pod.key: name}) if fits else None,)
 
     beyond = () if all_told(there, by_priority_and_start) else (TIES,)
