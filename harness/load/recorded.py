@@ -7,24 +7,26 @@ what cannot be a run is an error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from attrs import define, evolve, field
 
 from gangproof.errors import InputError
 from gangproof.impl.gates import NAMES, FeatureGates, Object, keep_enabled
-from gangproof.impl.objects import Node, Pod, PodGroup
+from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
 from gangproof.impl.objects.checks import entries_of, fields_of
+from gangproof.impl.objects.policy import deciding_class
 from gangproof.impl.objects.validation import Path, violations
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings
 from gangproof.load.decode import DECODERS
 from gangproof.load.fields import SHAPES
 from gangproof.load.files import read
-from gangproof.load.recorded_fields import EVENTS, RUN, STEPS
-from gangproof.load.recorded_log import event, key_of, look
+from gangproof.load.recorded_fields import MISSING_STEPS, RUN, UNTOLD
+from gangproof.load.recorded_log import READERS, event, key_of, look
 from gangproof.load.report import Item, Report
 from gangproof.load.schema import Misfit, is_mapping, walk
 from gangproof.load.text import Document, documents
@@ -36,8 +38,10 @@ from gangproof.properties.conformance.recording import (
     Calls,
     Cycles,
     End,
+    Look,
     Reap,
     Recording,
+    Refuse,
     Remove,
     Restart,
     Settle,
@@ -47,6 +51,8 @@ from gangproof.properties.scenarios.document import Create, Delete
 from gangproof.properties.scenarios.records import Kind, Ref
 
 Data = Mapping[str, Any]
+Ranked = TypeVar("Ranked", Pod, PodGroup)
+_REFUSED = re.compile(r"refused: step (\d+) ")
 START = 946_684_800
 """The recorder's clock begins with the year 2000; the n-th pod starts n seconds later, once it is bound."""
 IDLE = 25
@@ -126,7 +132,8 @@ class _Run:
     item: Item
     report: Report
     needs: dict[str, None] = field(factory=dict[str, None])
-    pods: dict[str, int] = field(factory=dict[str, int])
+    pods: int = 0
+    classes: dict[str, PriorityClass] = field(factory=dict[str, PriorityClass])
     steps: list[Step] = field(factory=list[Step])
     log: list[Logged] = field(factory=list[Logged])
     before: list[int] = field(
@@ -147,20 +154,27 @@ class _Run:
                 self.need(f"gate {gate}")
         if self.scenario.get("trace") and self.gates.workload_aware_preemption:
             self.need("inner steps of group preemption")
-        if self.result.get("error"):
-            self.need("a recorder without an error")
         for place, entry in enumerate(entries_of(self.result.get("log"))):
             self.before.append(len(self.log))
             self.entry(entry, ("result", "log", place))
         self.before.append(len(self.log))
         looks = iter(entries_of(self.result.get("snapshots")))
         marks: list[int] = entries_of(self.result.get("marks"))
+        error = self.result.get("error") or ""
+        refusal = _REFUSED.match(error)
+        if error and refusal is None:
+            self.need("a recorder without an error")
+        done = int(refusal[1]) - 1 if refusal else None
         for place, step in enumerate(entries_of(self.scenario.get("steps"))):
             steps = tuple(self.step(step, looks, ("scenario", "steps", place)))
-            self.steps.extend(steps)
+            if place == done:
+                self.steps.extend(map(Refuse, steps))
+                break
             if place < len(marks):
                 mark = self.before[min(marks[place], len(self.before) - 1)]
                 self.marks.extend(mark for _ in steps)
+                steps = tuple(evolve(s, events=mark) if isinstance(s, Look) else s for s in steps)
+            self.steps.extend(steps)
 
     def recording(self) -> Recording:
         score = self.scenario.get("score")
@@ -191,14 +205,14 @@ class _Run:
 
     def step(self, step: Data, looks: Iterator[Data], path: Path) -> Iterator[Step]:
         """The steps that one entry stands for, in the order in which the recorder goes through its fields."""
-        for name, feature in STEPS.items():
-            if feature and step.get(name):
+        for name, feature in MISSING_STEPS.items():
+            if step.get(name):
                 self.need(feature)
         if step.get("create"):
             objects = [self.created(data, (*path, "create", n)) for n, data in enumerate(step["create"])]
             yield Create(tuple(value for value in objects if value is not None))
         if step.get("update"):
-            objects = [self.created(data, (*path, "update", n)) for n, data in enumerate(step["update"])]
+            objects = [self.read_object(data, (*path, "update", n)) for n, data in enumerate(step["update"])]
             yield Alter(tuple(value for value in objects if value is not None))
         if step.get("delete"):
             yield Delete(tuple(self.references(step["delete"], (*path, "delete"))))
@@ -225,8 +239,6 @@ class _Run:
         if step.get("advance"):
             yield Advance(step["advance"])
         if step.get("kill"):
-            if any(name.startswith("@") for name in step["kill"]):
-                self.need("removal of whichever pod is terminating")
             yield Remove(tuple(map(key_of, step["kill"])))
         if step.get("reap"):
             yield Reap()
@@ -249,7 +261,15 @@ class _Run:
                 yield Ref(REFERENCES[kind], key.removeprefix("/"))
 
     def created(self, data: Data, path: Path) -> Object | None:
-        """The object as the recorder's cluster stores it, None if it is none of the model's."""
+        """A new object as the recorder's cluster stores it, None if it is none of the model's."""
+        value = self.read_object(data, path)
+        if isinstance(value, Pod):
+            self.pods += 1
+        if isinstance(value, PriorityClass):
+            self.classes[value.name] = value
+        return value
+
+    def read_object(self, data: Data, path: Path) -> Object | None:
         kind = str(data.get("kind"))
         if kind in CLAIMS:
             self.need("claims")
@@ -280,38 +300,43 @@ class _Run:
 
     def stored(self, value: Object, data: Data) -> Object:
         metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
-        if (metadata.get("namespace") or "default") != "default":
-            self.need("several namespaces")
-        if spec.get("priorityClassName"):
-            self.need("priority classes")
         if spec.get("resourceClaims"):
             self.need("claims")
         match value:
             case Pod():
-                if value.key in self.pods:
-                    self.need("a pod that is made again")
-                number = self.pods.setdefault(value.key, len(self.pods))
+                value = self.ranked(value, spec)
                 grace = spec.get("terminationGracePeriodSeconds") or int(bool(self.scenario.get("graceful")))
                 return evolve(
                     value,
                     termination_grace_period_seconds=grace,
-                    start_time=START + number if value.start_time is None else value.start_time,
+                    start_time=START + self.pods if value.start_time is None else value.start_time,
                     phase="Running" if value.node_name and value.phase == "Pending" else value.phase,
                 )
             case PodGroup():
+                if self.gates.workload_aware_preemption:
+                    value = self.ranked(value, spec)
                 return evolve(value, finalizers=tuple(entries_of(metadata.get("finalizers"))))
             case Node() if "pods" not in value.allocatable:
                 return evolve(value, allocatable=value.allocatable.put("pods", PODS_ON_A_NODE))
             case _:
                 return value
 
+    def ranked(self, value: Ranked, spec: Data) -> Ranked:
+        """The value with the priority that its class gives, unless it says a number itself."""
+        chosen = deciding_class(value.priority_class_name, tuple(self.classes.values()))
+        if chosen is None or spec.get("priority") is not None:
+            return value
+        if isinstance(value, Pod) and not spec.get("preemptionPolicy"):
+            value = evolve(value, preemption_policy=chosen.preemption_policy)
+        return evolve(value, priority=chosen.value)
+
     def entry(self, entry: Data, path: Path) -> None:
         name = entry.get("ev") or ""
-        if name not in EVENTS:
+        if name in UNTOLD:
+            return
+        if name not in READERS:
             self.need(f"event {name}")
             return
-        if EVENTS[name]:
-            self.need(EVENTS[name])
         seen = event(entry)
         if seen is None:
             self.report.error(self.item, path, f"{name} of {entry.get('obj')!r}", "an event that can be read")

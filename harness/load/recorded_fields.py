@@ -17,38 +17,10 @@ from gangproof.load.schema import (
     Scalar,
 )
 
-STEPS: Mapping[str, str] = {
-    "create": "",
-    "delete": "",
-    "settle": "",
-    "cycles": "",
-    "advance": "",
-    "kill": "",
-    "reap": "",
-    "snapshot": "",
-    "update": "updates",
-    "attempt": "single attempts",
-    "during": "single attempts",
-    "hold": "calls held open",
-    "release": "calls held open",
-    "fail": "calls that fail",
-    "finish": "pods that end",
-    "crash": "pods that end",
-    "restart": "restart of the scheduler",
-}
-"""Each step, and the feature that the follower lacks for it, empty if it has all."""
-EVENTS: Mapping[str, str] = {
-    "bind": "",
-    "nominate": "",
-    "groupCondition": "",
-    "podCondition": "",
-    "delete": "",
-    "pop": "",
-    "try": "",
-    "fail": "",
-    "preempted": "",
-}
-"""Each event, and the feature that the model lacks for it, empty if it has all."""
+MISSING_STEPS: Mapping[str, str] = {"restart": "restart of the scheduler"}
+"""Each step that the follower lacks, and the feature that it would take."""
+UNTOLD = ("evict", "held", "failed")
+"""Entries that tell of a call of the scheduler; what comes of it has entries of its own."""
 
 NUMBER = Scalar("quantity", (int, float))
 OBJECTS = ListOf(MapOf(IGNORED))

@@ -14,6 +14,7 @@ from gangproof.properties.conformance.events import (
     Bound,
     Conditioned,
     Deleted,
+    Ended,
     Failed,
     Nominated,
     Observed,
@@ -39,7 +40,7 @@ def key_of(name: str) -> str:
 
 def event(entry: Data) -> Observed | None:
     """What an entry of the log tells, None if it cannot be read."""
-    read = _READERS.get(entry.get("ev") or "")
+    read = READERS.get(entry.get("ev") or "")
     return read(key_of(entry["obj"]), entry) if read is not None and entry.get("obj") else None
 
 
@@ -66,6 +67,14 @@ def _deleted(pod: str, entry: Data) -> Observed:
     return Deleted(pod, entry.get("node") or None)
 
 
+def _finished(pod: str, entry: Data) -> Observed:
+    return Ended(pod, "Succeeded", entry.get("node") or None)
+
+
+def _crashed(pod: str, entry: Data) -> Observed:
+    return Ended(pod, "Failed", entry.get("node") or None)
+
+
 def _preempted(pod: str, entry: Data) -> Observed | None:
     match = _PREEMPTOR.match(entry.get("msg") or "")
     return Preempted(pod, key_of(match[1])) if match else None
@@ -84,17 +93,20 @@ def _failed(pod: str, entry: Data) -> Observed | None:
     return Failed(pod, code) if code else None
 
 
-_READERS: Mapping[str, Callable[[str, Data], Observed | None]] = {
+READERS: Mapping[str, Callable[[str, Data], Observed | None]] = {
     "bind": _bound,
     "nominate": _nominated,
     "groupCondition": _conditioned,
     "podCondition": _pod_conditioned,
     "delete": _deleted,
+    "finish": _finished,
+    "crash": _crashed,
     "preempted": _preempted,
     "pop": _popped,
     "try": _tried,
     "fail": _failed,
 }
+"""How each entry of the log is read."""
 
 
 def look(data: Data) -> Look:

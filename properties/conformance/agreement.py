@@ -64,8 +64,9 @@ def holds(world: World, event: Observed) -> bool:
 
 def unlike(world: World, look: Look) -> Iterator[tuple[str, str]]:
     """In what the world differs from what was seen: what the model says and what was found, in words."""
-    for key in sorted({*world.pods, *look.pods}):
-        pod, seen = world.pods.get(key), look.pods.get(key)
+    living = {key: pod for key, pod in world.pods.items() if not pod.terminal}
+    for key in sorted({*living, *look.pods}):
+        pod, seen = living.get(key), look.pods.get(key)
         if pod is None or seen is None:
             there, gone = f"{short(key)} exists", f"{short(key)} does not exist"
             yield (gone, there) if pod is None else (there, gone)

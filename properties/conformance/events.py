@@ -75,6 +75,18 @@ class Deleted:
 
 
 @frozen(cache_hash=True)
+class Ended:
+    """The pod, which is on that node or on none, ends as Succeeded or as Failed (ACT-06)."""
+
+    pod: str
+    phase: str
+    node: str | None = None
+
+    def __str__(self) -> str:
+        return f"end {short(self.pod)} as {self.phase}"
+
+
+@frozen(cache_hash=True)
 class Preempted:
     """The scheduler tells that it evicts the pod, and for whom."""
 
@@ -117,7 +129,9 @@ class Failed:
         return f"fail {short(self.pod)}: {self.code}"
 
 
-Observed = Bound | Nominated | Conditioned | PodConditioned | Deleted | Preempted | Popped | Tried | Failed
+Observed = (
+    Bound | Nominated | Conditioned | PodConditioned | Deleted | Ended | Preempted | Popped | Tried | Failed
+)
 INTERNAL = (Popped, Tried, Failed)
 """What only a scheduler that tells of its inner steps shows; nothing in the API changes by it."""
 

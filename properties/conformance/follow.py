@@ -15,6 +15,7 @@ from itertools import combinations
 from attrs import evolve, field, frozen
 
 from gangproof.impl.actions import Action
+from gangproof.impl.api import ApiError
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.queue import cooling
@@ -26,13 +27,11 @@ from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.outside import Outside, changes
 from gangproof.properties.conformance.recording import (
     Advance,
-    Alter,
     Attempt,
-    Calls,
     Cycles,
-    End,
     Look,
     Recording,
+    Refuse,
     Restart,
     Settle,
     Step,
@@ -147,8 +146,12 @@ class _Follower:
         rested = together(late for stand in stands for late in _late(self.reader.rules, stand))
         if isinstance(step, Cycles):
             return self.cycled(step.limit, rested)
-        if isinstance(step, (Alter, Attempt, Calls, End, Restart)):
-            raise BeyondError(f"the step {type(step).__name__.lower()}")
+        if isinstance(step, Attempt):
+            return self.attempted(step, rested)
+        if isinstance(step, Restart):
+            raise BeyondError("a restart of the scheduler")
+        if isinstance(step, Refuse):
+            return together(s for stand in rested if (s := self.refused(step.step, stand)) is not None)
         return together(s for stand in rested if (s := self.changed(step, stand)) is not None)
 
     def seen(self, stand: Stand, look: Look) -> Iterator[Stand]:
@@ -161,6 +164,8 @@ class _Follower:
     def in_time(self, stand: Stand, look: Look) -> bool:
         """Whether exactly that much of the log is explained which was written before the look."""
         log, index = self.recording.log, stand.index
+        if look.events is not None:
+            return index == look.events
         before = index == 0 or log[index - 1].time <= look.time
         return before and (index == len(log) or log[index].time >= look.time)
 
@@ -170,9 +175,27 @@ class _Follower:
         for change in changes(step, stand.world, self.reader.rules):
             if now is None:
                 return None
-            action, after, shows = change(now.world)
+            try:
+                action, after, shows = change(now.world)
+            except ApiError:
+                return None
             now = self.reader.advance(now, ((action, after),), also=shows)
         return now
+
+    def refused(self, step: Step, stand: Stand) -> Stand | None:
+        """The stand after what went before a refusal; None if the model would not refuse."""
+        if not isinstance(step, Outside):
+            raise BeyondError(f"a refusal of the step {type(step).__name__.lower()}")
+        now: Stand | None = stand
+        for change in changes(step, stand.world, self.reader.rules):
+            if now is None:
+                return None
+            try:
+                action, after, shows = change(now.world)
+            except ApiError:
+                return now
+            now = self.reader.advance(now, ((action, after),), also=shows)
+        return None
 
     # the scheduler's turns
 
@@ -201,6 +224,31 @@ class _Follower:
             ended.extend(stand for stand, possible in turns if not possible)
             stands = together(after for stand, possible in turns for after in self.moves(stand, possible))
         return together((*ended, *stands))
+
+    def attempted(self, step: Attempt, stands: Sequence[Stand]) -> list[Stand]:
+        """Every stand after one cycle, for which time passed if it had to; the same if nobody is to be tried."""
+        begun: list[Stand] = []
+        ended: list[Stand] = []
+        for stand in stands:
+            turns = self.turns.beginnings(stand)
+            for turn in turns:
+                if not turn.tried:
+                    ended.extend(self.attempted(step, list(self.moves(stand, (turn,)))))
+                else:
+                    begun.extend(self.moves(stand, (turn,)))
+            if not turns:
+                ended.append(stand)
+        seen = together(begun)
+        placing = [stand for stand in seen if _places(stand.world)]
+        over = [s for stand in seen if not _places(stand.world) for s in self.ended(stand)]
+        for during in step.during:
+            placing = self.after(during, placing, 0)
+            over = self.after(during, over, 0)
+        return together((*ended, *over, *(s for stand in placing for s in self.ended(stand))))
+
+    def ended(self, stand: Stand) -> Iterator[Stand]:
+        """The stands after the end of the cycle that runs, if one does."""
+        return self.moves(stand, self.turns.ends(stand)) if stand.world.cycle is not None else iter((stand,))
 
     def moves(self, stand: Stand, turns: Iterable[Turn]) -> Iterator[Stand]:
         """The stands after one turn more, as far as the log allows it."""
@@ -263,6 +311,11 @@ class _Follower:
         """What the model may show next, whatever the log says."""
         for turn in self.turns.after(stand, 1):
             yield from turn.shows[:1]
+
+
+def _places(world: World) -> bool:
+    """Whether a cycle runs that is about to look for a place for its first member."""
+    return world.cycle is not None and world.cycle.stage == "placing"
 
 
 def _late(rules: Rules, stand: Stand) -> Iterator[Stand]:

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gangproof.impl.actions import Action
-from gangproof.impl.api import ApiError, delete
+from attrs import evolve
+
+from gangproof.impl.actions import Action, name_of
+from gangproof.impl.api import ApiError, create, delete, finish, kind_of, lookup, update
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import World
-from gangproof.properties.conformance.events import Deleted, Observed
-from gangproof.properties.conformance.recording import Reap, Remove
+from gangproof.impl.world import Environment, World
+from gangproof.properties.conformance.events import Deleted, Ended, Observed
+from gangproof.properties.conformance.recording import Alter, Calls, End, Reap, Remove
 from gangproof.properties.conformance.standing import BeyondError
 from gangproof.properties.scenarios.document import Create, Delete
 from gangproof.properties.scenarios.records import Created, Ref
-from gangproof.properties.scenarios.requests import requests
 
-Outside = Create | Delete | Remove | Reap
+Outside = Create | Alter | Delete | Remove | Reap | End | Calls
 Change = Callable[[World], tuple[Action, World, tuple[Observed, ...]]]
-"""From a world to how the change is told, the world after it, and what the recorder logs of it."""
+"""From a world to how the change is told, the world after it, and what the recorder logs of it.
+
+An ApiError says that the cluster refuses it.
+"""
+
+FIRST = "/@"
+"""Stands for the name of the first pod that is terminating, if there is one."""
+CALLS = ("permit", "prebind", "bind", "delete")
+"""The calls of the scheduler that the model can hold open or let fail."""
 
 
 def changes(step: Outside, world: World, rules: Rules) -> Iterator[Change]:
@@ -25,24 +36,70 @@ def changes(step: Outside, world: World, rules: Rules) -> Iterator[Change]:
     match step:
         case Create(objects=objects):
             yield from (_creation(obj, rules) for obj in objects)
+        case Alter(objects=objects):
+            yield from (_alteration(obj, rules) for obj in objects)
         case Delete(objects=refs):
             yield from (_deletion(ref, rules) for ref in refs)
         case Remove(pods=pods):
             yield from (_removal(pod, rules) for pod in pods)
         case Reap():
             yield from (_removal(pod.key, rules) for pod in world.pods.values() if pod.terminating)
+        case End(pods=pods, phase=phase):
+            yield from (_ending(pod, phase == "Succeeded", rules) for pod in pods)
+        case Calls():
+            yield _calls(step)
 
 
 def _creation(obj: Created, rules: Rules) -> Change:
-    ((action, create),) = requests(Create((obj,)), rules)
+    """The cluster admits whatever has a name of its own; what a real API would refuse is beyond it."""
+    if not isinstance(obj, Node | Pod | PodDisruptionBudget | PodGroup | Workload | PriorityClass):
+        raise BeyondError(f"a {type(obj).__name__}")
+    wanted: Object = obj
 
     def change(world: World) -> tuple[Action, World, tuple[Observed, ...]]:
-        try:
-            return action, create(world), ()
-        except ApiError as refusal:
-            raise BeyondError(f"an object that the API refuses: {refusal}") from None
+        refused = rules.admission(world, wanted)
+        if refused is not None and lookup(world, kind_of(wanted), wanted.key) is None:
+            raise BeyondError(f"an object that the API refuses: {refused}")
+        return Action("create", (name_of(wanted),)), create(rules, world, wanted), ()
 
     return change
+
+
+def _alteration(obj: Object, rules: Rules) -> Change:
+    """The object as it is written, with what such a write cannot change."""
+
+    def change(world: World) -> tuple[Action, World, tuple[Observed, ...]]:
+        old = lookup(world, kind_of(obj), obj.key)
+        if old is None:
+            raise ApiError(f"{name_of(obj)} not found")
+        try:
+            after = update(rules, world, _kept(old, obj))
+        except ApiError as refusal:
+            raise BeyondError(f"an update that the API refuses: {refusal}") from None
+        return Action("update", (name_of(obj),)), after, ()
+
+    return change
+
+
+def _kept(old: Object, new: Object) -> Object:
+    match old, new:
+        case Pod(), Pod():
+            return evolve(
+                new,
+                uid=old.uid,
+                node_name=new.node_name or old.node_name,
+                phase=old.phase,
+                nominated_node_name=old.nominated_node_name,
+                unscheduled_reason=old.unscheduled_reason,
+                start_time=old.start_time,
+                terminating=old.terminating,
+            )
+        case PodGroup(), PodGroup():
+            return evolve(new, uid=old.uid, condition=old.condition, terminating=old.terminating)
+        case (PodDisruptionBudget(), PodDisruptionBudget()) | (Workload(), Workload()):
+            return evolve(new, uid=old.uid)
+        case _:
+            return new
 
 
 def _deletion(ref: Ref, rules: Rules) -> Change:
@@ -65,14 +122,51 @@ def _deletion(ref: Ref, rules: Rules) -> Change:
 
 
 def _removal(pod: str, rules: Rules) -> Change:
-    """The pod goes at once: it is deleted, and again as long as something holds it."""
+    """The pod is gone at once, whatever would hold it."""
 
     def change(world: World) -> tuple[Action, World, tuple[Observed, ...]]:
-        stored = world.pods.get(pod)
-        if stored is not None and stored.finalizers:
-            raise BeyondError("removal of a pod with finalizers")
-        while pod in world.pods:
-            world = delete(rules, world, "pod", pod)
-        return Action("remove", (f"pod/{pod}",)), world, ()
+        key = pod
+        if FIRST in pod:
+            key = next((other.key for other in world.pods.values() if other.terminating), pod)
+        action, stored = Action("remove", (f"pod/{key}",)), world.pods.get(key)
+        if stored is None:
+            return action, world, ()
+        free = evolve(stored, finalizers=(), termination_grace_period_seconds=0)
+        return action, delete(rules, world.with_pod(free), "pod", key), ()
 
     return change
+
+
+def _ending(pod: str, succeeded: bool, rules: Rules) -> Change:
+    def change(world: World) -> tuple[Action, World, tuple[Observed, ...]]:
+        after = finish(rules, world, pod, succeeded)
+        ended = after.pods[pod]
+        action = Action("finish" if succeeded else "crash", (f"pod/{pod}",))
+        return action, after, (Ended(pod, ended.phase, ended.node_name),)
+
+    return change
+
+
+def _calls(step: Calls) -> Change:
+    names: list[str] = []
+    for call in step.calls:
+        kind, _, pod = call.partition("/")
+        if kind not in CALLS:
+            raise BeyondError(f"calls to {kind}")
+        names.append(f"{kind}/{pod if '/' in pod else f'default/{pod}'}")
+
+    def change(world: World) -> tuple[Action, World, tuple[Observed, ...]]:
+        environment = _told(world.environment, step.what, set(names))
+        return Action(step.what, tuple(names)), evolve(world, environment=environment), ()
+
+    return change
+
+
+def _told(environment: Environment, what: str, calls: set[str]) -> Environment:
+    match what:
+        case "hold":
+            return evolve(environment, held=tuple(sorted({*environment.held, *calls})))
+        case "release":
+            return evolve(environment, held=tuple(sorted({*environment.held} - calls)))
+        case _:
+            return evolve(environment, failing=tuple(sorted({*environment.failing, *calls})))

@@ -80,6 +80,13 @@ class Calls:
 
 
 @frozen
+class Refuse:
+    """The cluster refused this step, or the rest of it from some object on, and the run ended there."""
+
+    step: Step
+
+
+@frozen
 class Attempt:
     """One cycle runs; the steps in `during` happen once it has its members and its snapshot."""
 
@@ -117,13 +124,17 @@ class SeenClaim:
 
 @frozen
 class Look:
-    """What the API and the queue showed at that second; `cycles` had begun by then, if that was noted."""
+    """What the API and the queue showed at that second.
+
+    `cycles` had begun by then, and so many `events` of the log were before it, if that was noted.
+    """
 
     time: float
     pods: Table[SeenPod]
     groups: Table[Conditioned | None]
     cycles: int | None = None
     claims: Table[SeenClaim] = Table()
+    events: int | None = None
 
 
 Step = (
@@ -139,6 +150,7 @@ Step = (
     | Advance
     | Calls
     | Restart
+    | Refuse
     | Look
 )
 

@@ -16,10 +16,12 @@ from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import conditioned
 from gangproof.properties.conformance.events import (
     Bound,
+    Deleted,
     Failed,
     Nominated,
     Observed,
     Popped,
+    Preempted,
     Tried,
 )
 
@@ -61,10 +63,22 @@ def told(
     for action, after in steps:
         if inner:
             seen.extend(_inner(rules, world, action, after))
+        if action.name == "evict":
+            seen.extend(eviction(world, *action.args))
         changes, shown = effects(world, after, shown)
         seen.extend(changes)
         world = after
     return tuple(seen), shown
+
+
+def eviction(world: World, victim: str, entity: str, asker: str = "") -> tuple[Observed, ...]:
+    """A call deletes its victim and tells of it (PREEMPT-30); one that is gone or replaced is left alone."""
+    stored, uid = world.pods.get(victim), dict(world.rounds[entity].victims)[victim]
+    if stored is None or stored.uid != uid:
+        return ()
+    told_of = Preempted(victim, asker or entity)
+    promised = victim in world.assumed and stored.node_name is None
+    return (told_of,) if promised else (Deleted(victim, stored.node_name), told_of)
 
 
 def _inner(rules: Rules, before: World, action: Action, after: World) -> Iterable[Observed]:

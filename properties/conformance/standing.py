@@ -17,8 +17,8 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import holds, same
-from gangproof.properties.conformance.events import Bound, Deleted, Logged, Observed, Preempted, about
-from gangproof.properties.conformance.shown import Shown, told
+from gangproof.properties.conformance.events import Bound, Logged, Observed, about
+from gangproof.properties.conformance.shown import Shown, eviction, told
 from gangproof.properties.system import Path
 
 Way = tuple[Step, ...]
@@ -203,18 +203,8 @@ def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ..
             case "bind", (pod,):
                 yield step, (Bound(pod, world.bindings[pod].node),)
             case "evict", (victim, entity, *asker):
-                yield step, _eviction(world, victim, entity, asker[0] if asker else entity)
+                yield step, eviction(world, victim, entity, *asker)
             case (("prebind" | "bind-fails" | "prebind-fails" | "permit-fails" | "last-call" | "see"), _):
                 yield step, ()
             case _:
                 pass
-
-
-def _eviction(world: World, victim: str, entity: str, asker: str) -> tuple[Observed, ...]:
-    """A call deletes its victim and tells of it (PREEMPT-30); one that is gone or replaced is left alone."""
-    stored, uid = world.pods.get(victim), dict(world.rounds[entity].victims)[victim]
-    if stored is None or stored.uid != uid:
-        return ()
-    told_of = Preempted(victim, asker)
-    promised = victim in world.assumed and stored.node_name is None
-    return (told_of,) if promised else (Deleted(victim, stored.node_name), told_of)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from gangproof.impl.actions import Action, successors
+from gangproof.impl.actions import Action, cycle_steps, successors
 from gangproof.impl.queue import cooling, group_of, notice
 from gangproof.impl.world import Event, World
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.shown import Shown
 from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way, calls
 from gangproof.properties.machine import CLOCK
+
+Cycles = Callable[[World, Way], Iterator[Way]]
+"""From a world in which somebody may be tried, and the way there, to the ways on from it."""
 
 FLUSH_AFTER = 300
 """Seconds after which an entry of the pool may meet the flush (QUEUE-26)."""
@@ -66,9 +69,25 @@ class Turns:
         after, shows = self.reader.taken(stand, way)
         return Turn(after.since(stand), tuple(shows), any(calls(after.world, self.reader.rules)))
 
-    def ways(self, world: World, timely: bool) -> Iterator[Way]:
+    def beginnings(self, stand: Stand) -> tuple[Turn, ...]:
+        """Every way in which the next cycle takes its members and its snapshot; time passes if it has to."""
+        for timely in (False, True):
+            ways = tuple(self.ways(stand.world, timely, self.begun))
+            if ways:
+                return tuple(self.turn(stand, way) for way in ways)
+        return ()
+
+    def ends(self, stand: Stand) -> tuple[Turn, ...]:
+        """Every way in which the cycle that runs comes to its end."""
+        ways = (
+            action.via for action, _ in successors(stand.world, self.reader.rules) if action.name == "cycle"
+        )
+        return tuple(self.turn(stand, way) for way in ways)
+
+    def ways(self, world: World, timely: bool, cycles: Cycles | None = None) -> Iterator[Way]:
+        cycles = cycles or self.cycles
         if active(world):
-            yield from self.cycles(world, ())
+            yield from cycles(world, ())
             return
         early = world.settings.gates.scheduler_pop_from_backoff_q
         for entity in cooling(world):
@@ -78,7 +97,7 @@ class Turns:
             if served and (timely or (early and any(e.plugins for e in served))):
                 over = (Action(CLOCK, (entity,)), self.reader.rules.expire(self.reader.rules, world, entity))
                 if active(over[1]):
-                    yield from self.cycles(over[1], (over,))
+                    yield from cycles(over[1], (over,))
                 else:
                     yield (over,)
 
@@ -87,11 +106,40 @@ class Turns:
         if after != world:
             yield from self.cycles(after, ((Action("flush"), after),))
 
+    def begun(self, world: World, way: Way) -> Iterator[Way]:
+        for popped in cycle_steps(world, self.reader.rules):
+            for seen in cycle_steps(popped[1], self.reader.rules):
+                yield (*way, popped, seen)
+
     def cycles(self, world: World, way: Way) -> Iterator[Way]:
         for action, _ in successors(world, self.reader.rules):
             if action.name == "cycle":
                 self.refuse_contest(action.via)
-                yield (*way, *action.via)
+                yield from ((*way, *via) for via in self.evicting(action.via))
+
+    def evicting(self, via: Way) -> Iterator[Way]:
+        """The cycle as it is, and with evictions that end while its members are still put back one by one."""
+        rules = self.reader.rules
+        place = next((n for n, (_, after) in enumerate(via) if _may_end_calls(after)), None)
+        if place is None:
+            yield via
+            return
+        outcomes: dict[World, Way] = {}
+        met: set[World] = set()
+        stack = [via[: place + 1]]
+        while stack:
+            so_far = stack.pop()
+            now = so_far[-1][1]
+            if now in met:
+                continue
+            met.add(now)
+            if now.cycle is None:
+                outcomes.setdefault(now, so_far)
+                continue
+            ended = (s for s in successors(now, rules, "fine") if s[0].name in ("evict", "last-call"))
+            steps = (*ended, *cycle_steps(now, rules))
+            stack.extend((*so_far, step) for step in reversed(steps))
+        yield from outcomes.values()
 
     def refuse_contest(self, via: Way) -> None:
         """The recorder weighs domains that fit by scores of its own, which are not those of SCORE-14."""
@@ -102,6 +150,14 @@ class Turns:
                 continue
             if self.reader.rules.verdict(self.reader.rules, after, cycle) in ("Success", "Waiting"):
                 raise BeyondError("several topology domains that fit")
+
+
+def _may_end_calls(world: World) -> bool:
+    """Whether a cycle is being submitted that has evictions on their way."""
+    cycle = world.cycle
+    stage = cycle.stage if cycle is not None else ""
+    alone = world.settings.gates.scheduler_async_preemption
+    return alone and stage == "submitting" and any(running.calls for running in world.rounds.values())
 
 
 def active(world: World) -> bool:
