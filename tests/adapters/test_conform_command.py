@@ -20,7 +20,7 @@ from gangproof.cli.app import app
 HERE = Path(__file__).parent
 PROGRAM = Path(sys.executable).with_name("gangproof")
 FIRST_FIT = "examples.first_fit:FirstFit"
-FAULTY = f"{sys.executable} {HERE / 'faulty.py'}"
+EMPTY = "scenario: empty\ntitle: nobody waits\nsteps:\n- create: {nodes: [{name: n, cpu: 1}]}\n"
 WORLD = """\
 scenario: too-small
 title: half a gang has room
@@ -140,7 +140,7 @@ def test_ctrl_c_ends_with_what_was_found(tmp_path: Path) -> None:
         (WORLD % 2).replace("too-small", "hangs").replace("- expect: {}", "- fail: [bind/p1]\n- settle: true")
     )
     path = tmp_path / "two.scenario.yaml"
-    path.write_text(f"{WORLD % 2}---\n{hangs}")
+    path.write_text(f"{EMPTY}---\n{hangs}")
     program, hanging = tmp_path / "hanging.py", tmp_path / "hanging"
     program.write_text(
         "import pathlib, sys, time\n"
