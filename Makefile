@@ -7,7 +7,7 @@ JOBS   ?= 2
 OUT    ?= out
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test campaign bench lint lock clean kube-scheduler kube-scheduler-test go FORCE
+.PHONY: help install demo test campaign bench lint lock clean kube-scheduler kube-scheduler-test conform go FORCE
 
 help:       ## show the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -59,6 +59,9 @@ kube-scheduler: go ## build the real kube-scheduler as an adapter (needs Go 1.26
 
 kube-scheduler-test: go ## vet and test that adapter
 	cd $(KUBE_SCHEDULER) && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./... && go test ./...
+
+conform: install kube-scheduler ## run every scenario on the real kube-scheduler
+	$(BIN)/gangproof conform kube-scheduler scenarios/*.scenario.yaml
 
 go:
 	@command -v go > /dev/null || { echo 'Go not found: install Go 1.26 or later' >&2; exit 1; }

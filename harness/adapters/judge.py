@@ -8,7 +8,10 @@ from typing import Any
 from gangproof.adapters.seen import seen
 from gangproof.adapters.translate import Check, name_of
 from gangproof.impl.objects import Pod
+from gangproof.impl.world import World
+from gangproof.load.recorded_log import look
 from gangproof.properties.scenarios import document as doc
+from gangproof.properties.scenarios.expectations import Allocated, Expectation, ReservedFor
 from gangproof.properties.scenarios.judge import unmet
 
 Data = Mapping[str, Any]
@@ -19,14 +22,30 @@ def wrong(check: Check, run: Data) -> str | None:
     if isinstance(check.step, doc.Attempt):
         before, after = (mark for _, mark in _looks(check, run))
         return _attempt(check.step, check, run["result"]["log"][before:after])
-    look, events = at_rest(check, run)
-    world = seen(check.objects, look, events)
+    shown, events = at_rest(check, run)
+    world = seen(check.objects, shown, events)
     found = [
         f"{lacking}, expected {expected}"
         for expected in check.step.expectations
-        if (lacking := unmet(world, expected, ())) is not None
+        if (lacking := _lacking(expected, world, shown)) is not None
     ]
     return "; ".join(found) or None
+
+
+def _lacking(expected: Expectation, world: World, shown: Data) -> str | None:
+    """What is found instead of what is expected; claims are judged by the look alone."""
+    match expected:
+        case Allocated(claim=key, node=node):
+            claim = look(shown).claims.get(key)
+            found = claim.devices[0].split("/")[1] if claim is not None and claim.devices else None
+            return None if found == node else f"{name_of(key)} is allocated on {found or 'no node'}"
+        case ReservedFor(claim=key, consumers=consumers):
+            claim = look(shown).claims.get(key)
+            wanted = sorted(f"{ref.kind.lower()}s/{ref.key}" for ref in consumers)
+            found = sorted(claim.reserved) if claim is not None else []
+            return None if found == wanted else f"{name_of(key)} is reserved for [{', '.join(found)}]"
+        case _:
+            return unmet(world, expected, ())
 
 
 def at_rest(check: Check, run: Data) -> tuple[Data, Sequence[Data]]:
