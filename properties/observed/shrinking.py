@@ -92,8 +92,10 @@ def _sound(parts: Sequence[Part]) -> bool:
     }
     for part in parts:
         if part.name == "create" and part.value["kind"] == "Pod":
-            node = part.value["spec"].get("nodeName")
+            node, group = part.value["spec"].get("nodeName"), part.value["spec"].get("schedulingGroup")
             if node is not None and ("Node", node) not in made:
+                return False
+            if group is not None and ("PodGroup", group["podGroupName"]) not in made:
                 return False
         if part.name == "delete":
             kind, _, key = part.value.partition("/")

@@ -89,6 +89,7 @@ class _Builder:
     groups: dict[str, Shape] = field(factory=dict[str, Shape])
     running: list[str] = field(factory=list[str])
     waiting: list[str] = field(factory=list[str])
+    members: dict[str, str] = field(factory=dict[str, str])
     claims: list[str] = field(factory=list[str])
     number: int = 0
 
@@ -137,6 +138,7 @@ class _Builder:
             (self.pods_come, 5),
             (self.waiting_go, 4),
             (self.running_go, 4),
+            (self.replaced, 4),
             (self.reaped, 4 if self.slow else 0),
             (self.pods_end, 2),
             (self.node_comes, 1),
@@ -213,7 +215,25 @@ class _Builder:
         chosen = self.random.sample(names, min(len(names), self.random.choice((1, 1, 2, 3))))
         for name in chosen:
             names.remove(name)
+            self.members.pop(name, None)
         return [{"delete": [f"Pod/default/{name}" for name in chosen]}]
+
+    def replaced(self) -> list[Data]:
+        """Members go, and new ones come in their place, as many or fewer, as controllers do it."""
+        if not self.groups:
+            return []
+        name = self.random.choice(list(self.groups))
+        mine = [pod for pod, group in self.members.items() if group == name]
+        gone = self.random.sample(mine, self.random.randint(1, len(mine))) if mine else []
+        for pod in gone:
+            del self.members[pod]
+            for names in (self.waiting, self.running):
+                if pod in names:
+                    names.remove(pod)
+        fresh = [
+            self.member(name, self.groups[name]) for _ in range(self.random.randint(1, max(1, len(gone))))
+        ]
+        return [*([{"delete": [f"Pod/default/{pod}" for pod in gone]}] if gone else []), {"create": fresh}]
 
     def reaped(self) -> list[Data]:
         return [{"reap": True}]
@@ -222,6 +242,7 @@ class _Builder:
         if not self.running:
             return []
         name = self.running.pop(self.random.randrange(len(self.running)))
+        self.members.pop(name, None)
         return [{self.random.choice(("finish", "crash")): [name]}]
 
     def node_comes(self) -> list[Data]:
@@ -326,6 +347,7 @@ class _Builder:
             **shape.more,
         }
         if shape.group is not None:
+            self.members[name] = shape.group
             spec["schedulingGroup"] = {"podGroupName": shape.group}
         if on is not None:
             spec["nodeName"] = on
