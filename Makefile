@@ -60,8 +60,10 @@ kube-scheduler: go ## build the real kube-scheduler as an adapter (needs Go 1.26
 kube-scheduler-test: go ## vet and test that adapter
 	cd $(KUBE_SCHEDULER) && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./... && go test ./...
 
-conform: install kube-scheduler ## run every scenario on the real kube-scheduler
-	$(BIN)/gangproof conform kube-scheduler scenarios/*.scenario.yaml
+# Not the claims: DRA-05-shipped is a livelock, and a run that is caught in it takes minutes.
+conform: install kube-scheduler ## run the scenarios on the real kube-scheduler
+	$(BIN)/gangproof conform kube-scheduler \
+	  $(filter-out scenarios/claims.scenario.yaml,$(sort $(wildcard scenarios/*.scenario.yaml)))
 
 go:
 	@command -v go > /dev/null || { echo 'Go not found: install Go 1.26 or later' >&2; exit 1; }

@@ -106,7 +106,7 @@ def run_document(
     for mode in more(freely=translation.free is not None) if missed else ():
         one = play(adapter, translation, mode, watch)
         played.append(one)
-        missed = [check for check in missed if _found(check, one) is not None]
+        missed = [check for check in missed if one.error or _found(check, one) is not None]
         if not missed:
             break
     differences = [d for check in translation.checks for d in _unmet(check, document, played)]
