@@ -52,6 +52,7 @@ lock: ## resolve requirements.lock anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --extra dev pyproject.toml --output-file requirements.lock
 
+WORLDS ?= 1000
 KUBE_SCHEDULER := adapters/kube-scheduler
 
 kube-scheduler: go ## build the real kube-scheduler as an adapter (needs Go 1.26; minutes the first time)
@@ -61,9 +62,10 @@ kube-scheduler-test: go ## vet and test that adapter
 	cd $(KUBE_SCHEDULER) && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./... && go test ./...
 
 # Not the claims: DRA-05-shipped is a livelock, and a run that is caught in it takes minutes.
-conform: install kube-scheduler ## run the scenarios on the real kube-scheduler
+conform: install kube-scheduler ## hold scenarios and random worlds against the real kube-scheduler
 	$(BIN)/gangproof conform kube-scheduler \
 	  $(filter-out scenarios/claims.scenario.yaml,$(sort $(wildcard scenarios/*.scenario.yaml)))
+	$(BIN)/gangproof conform kube-scheduler --worlds $(WORLDS) --seed 11 || test $$? = 3
 
 go:
 	@command -v go > /dev/null || { echo 'Go not found: install Go 1.26 or later' >&2; exit 1; }

@@ -15,7 +15,6 @@ from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 if TYPE_CHECKING:
     from gangproof.adapters.protocol import Adapter
     from gangproof.adapters.report import AdapterReport
-    from gangproof.properties.conformance.report import ConformanceReport
     from gangproof.properties.scenarios.document import Scenario
 
 
@@ -24,6 +23,14 @@ class Output(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class Features(StrEnum):
+    """What random worlds are full of."""
+
+    CORE = "core"
+    PREEMPTION = "preemption"
+    TOPOLOGY = "topology"
 
 
 class AdapterOutput(StrEnum):
@@ -77,19 +84,37 @@ def kube_scheduler(
         ),
     ] = False,
     worlds: Annotated[
-        int, typer.Option("--worlds", min=1, metavar="N", help="With --promises: so many random worlds.")
-    ] = 100,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="With --promises: the seed of the first of them.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--worlds",
+            min=1,
+            metavar="N",
+            help="So many random worlds, followed by the model. [--promises: 100]",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="The seed of the random worlds.")] = 1,
+    features: Annotated[
+        Features, typer.Option("--features", help="What the worlds that the model follows are full of.")
+    ] = Features.CORE,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="FILE.jsonl",
+            help="Save the recorded runs of the worlds, for conform recorded.",
+        ),
+    ] = None,
     runs: Annotated[
         int,
         typer.Option("--runs", min=1, metavar="N", help="With --promises: so many runs of each world file."),
     ] = 20,
 ) -> int:
-    """Run scenarios on the real kube-scheduler v1.36.3, many times each, and tell where it does not do as they say.
+    """Run the real kube-scheduler v1.36.3, and tell where it does not do as scenarios, model or promises say.
 
-    Example: gangproof conform kube-scheduler scenarios/gang.scenario.yaml --draw out/
+    Scenario files run many times each. With --worlds random worlds run, and the model follows each run event by
+    event; with --promises no model is asked.
+
+    Example: gangproof conform kube-scheduler --worlds 1000 --seed 7 --draw out/
     """
     from gangproof.adapters.conform import conform
     from gangproof.adapters.json_lines import JsonLines
@@ -105,7 +130,16 @@ def kube_scheduler(
         if output is not AdapterOutput.TEXT:
             raise UsageError(f"--promises: found -o {output.value}, expected -o text")
         try:
-            return _promises(adapter, files or [], range(seed, seed + worlds), runs, draw)
+            return _promises(adapter, files or [], range(seed, seed + (worlds or 100)), runs, draw)
+        except AdapterError as error:
+            raise UsageError(f"{program}: {error}") from None
+        finally:
+            adapter.close()
+    if worlds is not None:
+        if files:
+            raise UsageError("found scenario files and --worlds, expected one of them")
+        try:
+            return _agreement(adapter, (features, seed, worlds), keep, output, draw)
         except AdapterError as error:
             raise UsageError(f"{program}: {error}") from None
         finally:
@@ -119,6 +153,38 @@ def kube_scheduler(
         finally:
             adapter.close()
     return _show(report, output, draw)
+
+
+def _agreement(
+    adapter: Adapter,
+    drawn: tuple[Features, int, int],
+    keep: Path | None,
+    output: AdapterOutput,
+    draw: Path | None,
+) -> int:
+    """Random worlds of these features, seed and number, each run once and followed by the model."""
+    import json
+
+    from gangproof.adapters.agreement import agree
+    from gangproof.properties.conformance.report import traces_of
+    from gangproof.properties.conformance.worlds import draw as world
+    from gangproof.report.conformance import FORMATS
+
+    features, seed, number = drawn
+    lines: list[str] = []
+    with progress("gangproof conform kube-scheduler --worlds") as watch:
+        report = agree(
+            adapter,
+            (world(features.value, seed, n) for n in range(number)),
+            watch,
+            lambda run: lines.append(json.dumps(run) + "\n"),
+        )
+    if keep is not None:
+        keep.write_text("".join(lines), encoding="utf-8")
+    emit(FORMATS[output.value](report))
+    for line in save(traces_of(report), draw) if draw is not None else ():
+        tell(line)
+    return report.verdict.exit_code
 
 
 def _promises(adapter: Adapter, files: list[str], seeds: range, runs: int, draw: Path | None) -> int:
@@ -238,6 +304,7 @@ def recorded(
     from gangproof.load.recorded import load_recorded
     from gangproof.properties.conformance.follow import Followed, follow
     from gangproof.properties.conformance.report import ConformanceReport, traces_of
+    from gangproof.report.conformance import FORMATS
 
     recordings = load_recorded(file)
     with progress("gangproof conform recorded") as watch:
@@ -246,34 +313,7 @@ def recorded(
             watch(f"{number} of {len(recordings)}")
             runs.append(follow(recording))
     report = ConformanceReport(tuple(runs))
-    emit(_json(report) if output is Output.JSON else str(report))
+    emit(FORMATS[output.value](report))
     for line in save(traces_of(report), draw) if draw is not None else ():
         tell(line)
     return report.verdict.exit_code
-
-
-def _json(report: ConformanceReport) -> str:
-    from gangproof.report.machine import document
-
-    return document(
-        "ConformanceReport",
-        {
-            "profile": "v1.36.3",
-            "verdict": str(report.verdict),
-            "exitCode": report.verdict.exit_code,
-            "worlds": len(report.runs),
-            "agree": len(report.agree),
-            "unsupported": dict(report.unsupported),
-            "events": report.events,
-            "differences": [
-                {
-                    "name": run.name,
-                    "event": run.difference.event,
-                    "expected": list(run.difference.expected),
-                    "found": run.difference.found,
-                }
-                for run in report.differ
-                if run.difference is not None
-            ],
-        },
-    )

@@ -46,6 +46,8 @@ LONGEST_BACKOFF = 10
 """Seconds (SEMANTICS 0.4)."""
 ORDER = "DEV-11"
 MOST_EXPECTED = 4
+MOST_STANDS = 1_000
+"""Ways to stand within one step, unless said otherwise; a run that needs more is not followed to its end."""
 
 
 @frozen
@@ -62,6 +64,17 @@ class Difference:
     found: str
     path: Path[World, Action] = field(repr=False)
 
+    @property
+    def kind(self) -> str:
+        """In which way the two part: what sort of thing was expected, and what was found."""
+        expected = sorted({self._sort(text) for text in self.expected})
+        return f"expected {' or '.join(expected) or 'nothing'}, found {self._sort(self.found)}"
+
+    def _sort(self, text: str) -> str:
+        """The kind of event, or what a look tells of an object whose name comes first."""
+        words = text.split()
+        return " ".join(words[1:3]) if self.event.startswith("a look") else words[0]
+
     def __str__(self) -> str:
         return f"{self.event}: found {self.found}, expected {' or '.join(self.expected) or 'nothing'}"
 
@@ -70,17 +83,18 @@ class Difference:
 class Followed:
     """What following one run came to: it agrees, or `difference` tells where not, or it `needs` more.
 
-    `events` is how much of the log was explained.
+    `events` is how much of the log was explained; `cut` says that more was possible than is looked at.
     """
 
     name: str
     events: int = 0
     needs: tuple[str, ...] = ()
     difference: Difference | None = None
+    cut: bool = False
 
     @property
     def agrees(self) -> bool:
-        return not self.needs and self.difference is None
+        return not self.needs and self.difference is None and not self.cut
 
 
 @cache
@@ -92,16 +106,25 @@ def rules_for(pinned: bool) -> Rules:
     return profile(INTENDED, *(d.change for d in DEVIATIONS if not (pinned and d.id == ORDER)))
 
 
-def follow(recording: Recording) -> Followed:
-    """Follow one run to its end, or to the first thing that the model would not have done."""
+class _TooMuchError(Exception):
+    """More may have happened in one step than is looked at."""
+
+
+def follow(recording: Recording, most: int = MOST_STANDS) -> Followed:
+    """Follow one run to its end, or to the first thing that the model would not have done.
+
+    It is cut where the model may stand in more than so many ways within one step.
+    """
     if recording.needs:
         return Followed(recording.name, needs=recording.needs)
     reader = Reader(rules_for(recording.pinned), recording.log, recording.inner)
-    follower = _Follower(recording, reader, Turns(reader))
+    follower = _Follower(recording, reader, Turns(reader), most)
     try:
         return follower.run()
     except BeyondError as beyond:
         return Followed(recording.name, needs=(str(beyond),))
+    except _TooMuchError:
+        return Followed(recording.name, cut=True)
 
 
 @frozen
@@ -111,6 +134,7 @@ class _Follower:
     recording: Recording
     reader: Reader
     turns: Turns
+    most: int
 
     def run(self) -> Followed:
         stands = [Stand(World(settings=self.recording.settings))]
@@ -209,6 +233,8 @@ class _Follower:
             if new:
                 self.reader.frontier.met(stand)
                 found[stand] = found.get(stand, 0) | new
+                if len(found) > self.most:
+                    raise _TooMuchError
                 waiting.extend(self.moves(evolve(stand, counts=new), self.turns.after(stand, until)))
         return together(
             _rested(evolve(stand, counts=counts), step.idle)

@@ -19,9 +19,14 @@ PROPERTY = "conformance"
 
 @frozen
 class ConformanceReport:
-    """The runs, in their order, each as it was followed; its text is the report that people read."""
+    """The runs, in their order, each as it was followed; its text is the report that people read.
+
+    `what` calls the runs by their kind; `interrupted` says that there were to be more of them.
+    """
 
     runs: tuple[Followed, ...]
+    what: str = "recorded runs"
+    interrupted: bool = False
 
     @property
     def agree(self) -> tuple[Followed, ...]:
@@ -32,10 +37,21 @@ class ConformanceReport:
         return tuple(run for run in self.runs if run.difference is not None)
 
     @property
+    def inconclusive(self) -> tuple[Followed, ...]:
+        """The runs in which more was possible than is looked at."""
+        return tuple(run for run in self.runs if run.cut)
+
+    @property
     def unsupported(self) -> Mapping[str, int]:
         """How many runs were not followed for each thing that the model lacks; one run may lack several."""
         lacking = Counter(feature for run in self.runs for feature in run.needs)
         return dict(sorted(lacking.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """How many runs differ in each way."""
+        ways = Counter(run.difference.kind for run in self.runs if run.difference is not None)
+        return dict(sorted(ways.items(), key=lambda item: (-item[1], item[0])))
 
     @property
     def events(self) -> int:
@@ -47,16 +63,22 @@ class ConformanceReport:
         """Violated if a run differs, holds if all that were followed agree; else nothing is claimed."""
         if self.differ:
             return Verdict.VIOLATED
+        if self.inconclusive or self.interrupted:
+            return Verdict.INCONCLUSIVE
         if self.agree:
             return Verdict.HOLDS
         return Verdict.NOT_SUPPORTED if self.runs else Verdict.NOTHING_CHECKED
 
     def __str__(self) -> str:
-        left_out = len(self.runs) - len(self.agree) - len(self.differ)
+        left_out = sum(bool(run.needs) for run in self.runs)
+        cut = f"{len(self.inconclusive)} inconclusive, " if self.inconclusive else ""
         lines = [
-            f"{self.verdict}: {len(self.runs)} recorded runs: {len(self.agree)} agree, {len(self.differ)} differ, "
+            f"{self.verdict}: {len(self.runs)} {self.what}: {len(self.agree)} agree, {len(self.differ)} differ, {cut}"
             f"{left_out} not supported; {self.events:,} events explained (profile v1.36.3)"
         ]
+        lines += ["  interrupted: there was more to do"] if self.interrupted else []
+        lines += [f"  inconclusive: {run.name}: too many ways are possible" for run in self.inconclusive]
+        lines += [f"  kind: {kind}: {number}" for kind, number in self.kinds.items()]
         lines += [f"  differs: {run.name}: {run.difference}" for run in self.differ]
         lines += [f"  not supported: {feature}: {number}" for feature, number in self.unsupported.items()]
         return "\n".join(lines)

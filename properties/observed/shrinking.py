@@ -117,7 +117,7 @@ def _plainer(part: Part) -> Iterator[Part]:
         for seconds in smaller(int(part.value)):
             if seconds:
                 yield Part(part.step, part.name, seconds)
-    elif part.name == "settle" and part.value.get("idle") != 25:
+    elif part.name == "settle" and part.value not in (True, {"idle": 25}):
         yield Part(part.step, part.name, {"idle": 25})
     elif part.name in ("callDelay", "watchDelay"):
         for milliseconds in smaller(part.value):
@@ -161,6 +161,8 @@ def _less(value: Data, path: Sequence[str | int]) -> Iterator[Data]:
     for name in path[:-1]:
         inner = inner[name] if isinstance(name, int) else inner.get(name, {})
     found: Any = inner.get(path[-1], 0)
+    if isinstance(found, str) and not found.isdigit():
+        return
     for number in smaller(int(found)):
         if number:
             yield _with(value, path, str(number) if isinstance(found, str) else number)

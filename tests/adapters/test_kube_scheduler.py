@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,9 @@ from typer.testing import CliRunner, Result
 
 from gangproof.adapters.kube_scheduler import NotBuiltError, find
 from gangproof.cli.app import app
+from gangproof.impl.profiles import INTENDED
+from gangproof.properties.conformance import follow
+from gangproof.properties.conformance.worlds import draw
 
 ROOT = Path(__file__).parents[2]
 WRONG = """\
@@ -57,3 +61,46 @@ def test_what_it_does_not_do_is_told_and_drawn_with_the_same_bytes_each_time(
     assert "line 8: bound are [], expected bound: [p1] (in 20 of 20 runs: pinned, " in answers[0].stdout
     pictures = [(tmp_path / name / "half-expect.svg").read_bytes() for name in ("a", "b")]
     assert pictures[0] == pictures[1]
+
+
+def test_random_worlds_agree_with_the_model_and_again_the_same(conform: Callable[..., Result]) -> None:
+    answers = [conform("--worlds", 25, "--seed", 1, "-o", "json") for _ in range(2)]
+    assert answers[0].exit_code == 0, answers[0].stdout
+    assert answers[0].stdout == answers[1].stdout
+    report = json.loads(answers[0].stdout)
+    assert report["worlds"] == 25
+    assert report["agree"] + sum(report["unsupported"].values()) == 25
+    assert report["agree"] > 20
+
+
+def test_a_model_that_is_wrong_differs_in_small_worlds(
+    conform: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The rules of *intended* are not those of the real scheduler (docs/deviations.md)."""
+    monkeypatch.setattr(follow, "rules_for", lambda pinned: INTENDED)
+    answer = conform(
+        "--worlds",
+        12,
+        "--features",
+        "preemption",
+        "-o",
+        "json",
+        "--save",
+        tmp_path / "runs.jsonl",
+        "--draw",
+        tmp_path,
+    )
+    assert answer.exit_code == 1
+    report = json.loads(answer.stdout)
+    assert report["differences"]
+    assert sum(report["kinds"].values()) == len(report["differences"])
+    runs = {
+        run["scenario"]["name"]: run["scenario"]
+        for run in map(json.loads, (tmp_path / "runs.jsonl").read_text().splitlines())
+    }
+    assert len(runs) == 12
+    for found in report["differences"]:
+        number = int(found["name"].rpartition("-")[2])
+        before, after = draw("preemption", 1, number), runs[found["name"]]
+        assert len(json.dumps(after)) < len(json.dumps(before))
+    assert list(tmp_path.glob("*.svg"))

@@ -260,6 +260,16 @@ def lines(*names: str) -> str:
     return "\n".join(json.dumps(RUNS[name]) for name in names)
 
 
+def test_a_run_in_which_more_is_possible_than_is_looked_at_is_inconclusive() -> None:
+    (recording,) = load_recorded_text(lines(ORDER))
+    cut = follow(recording, most=0)
+    assert cut.cut
+    assert not cut.agrees
+    report = ConformanceReport((follow(recording), cut))
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert str(report).startswith("inconclusive: 2 recorded runs: 1 agree, 0 differ, 1 inconclusive, ")
+
+
 def test_exit_codes() -> None:
     def without(result: dict[str, Any]) -> None:
         del result["log"][-1]
@@ -287,8 +297,10 @@ def test_the_json_document(tmp_path: Path) -> None:
         "exitCode": 1,
         "worlds": 3,
         "agree": 1,
+        "inconclusive": [],
         "unsupported": {"claims": 1},
         "events": 8 + 11,
+        "kinds": {"expected delete, found nothing": 1},
         "differences": [
             {
                 "name": REPLACEMENT,
