@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gangproof.impl.actions import Action
+from gangproof.impl.cycle import group_object
+from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.preemption.group import trial
 from gangproof.impl.preemption.units import Unit, importance
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.snapshot import seen, without_pod
+from gangproof.impl.snapshot import seen, with_pod, without_pod
 from gangproof.impl.world import Cycle, Snapshot, World
 from gangproof.properties.quiescence import beyond_exact, kind
 from gangproof.properties.refinement import fine_steps
@@ -22,14 +24,14 @@ from gangproof.properties.system import Violation
 def useful(before: World, action: Action, after: World) -> Violation | None:
     """INV-18: who is evicted makes room for a group that is placed then, and nobody else is evicted.
 
-    When victims are chosen the preemptor must be placed with exactly these gone; when their round begins its
-    cycle must have ended by waiting for them.
+    When victims are chosen the preemptor must be placed with exactly these gone: where its cycle plans to, or, tried
+    once more, anywhere. When their round begins its cycle must have ended by waiting for them.
     """
     for then, now in fine_steps(before, action, after):
         cycle, decided = then.cycle, _decided(then, now)
         if decided is not None and decided.code == "Waiting" and decided.victims:
             victims = _named(decided)
-            if not _placed(then, decided, victims):
+            if not (_as_planned(then, decided, victims) or _placed(then, decided, victims)):
                 message = f"{decided.entity} has no place with {', '.join(victims)} gone"
                 return Violation("INV-18", message, (decided.entity, *victims))
         evicted = _evicted(then, now)
@@ -175,12 +177,34 @@ def _taken(cycle: Cycle) -> Snapshot:
     return cycle.taken
 
 
-def _placed(world: World, cycle: Cycle, gone: Iterable[str]) -> bool:
-    """Whether the cycle's members may be placed with these pods gone from what it saw."""
-    taken = _taken(cycle)
+def _without(taken: Snapshot, gone: Iterable[str]) -> Snapshot:
+    """What the cycle saw, with these pods gone and the indexes made anew."""
     nodes = taken.nodes
     for name, info in taken.nodes.items():
         for pod in gone:
             info = without_pod(info, pod)
         nodes = nodes.put(name, info)
-    return any(plan is not None for plan in trial(INTENDED, world, cycle, seen(nodes, taken.members)))
+    return seen(nodes, taken.members)
+
+
+def _as_planned(world: World, cycle: Cycle, gone: Iterable[str]) -> bool:
+    """Whether the members that the cycle would place may be there, one after the other, and are enough (CYCLE-26)."""
+    snapshot, sets = _without(_taken(cycle), gone), _taken(cycle).members
+    for pod in cycle.members:
+        name = cycle.plan.get(pod.key)
+        if name is None:
+            continue
+        if rejection(prepare(pod, snapshot), snapshot.nodes[name]) is not None:
+            return False
+        snapshot = seen(snapshot.nodes.put(name, with_pod(snapshot.nodes[name], pod)), snapshot.members)
+        sets = INTENDED.members(sets, "assumed", pod.key)
+    group = group_object(world, cycle)
+    if group is not None and world.settings.gates.gang_scheduling:
+        return bool(cycle.plan) and INTENDED.quorum(sets, group, "placed")
+    return bool(cycle.plan)
+
+
+def _placed(world: World, cycle: Cycle, gone: Iterable[str]) -> bool:
+    """Whether the cycle's members may be placed with these pods gone from what it saw."""
+    snapshot = _without(_taken(cycle), gone)
+    return any(plan is not None for plan in trial(INTENDED, world, cycle, snapshot))

@@ -1,6 +1,15 @@
 """The documented limits as theorems (SEMANTICS 11): each shown in a stated scope, or refuted by a smallest world."""
 
-from gangproof.properties.theorems import completeness, condition, gangs, neighbours, preempting
+from gangproof.properties.theorems import (
+    arrivals,
+    completeness,
+    condition,
+    gangs,
+    gaps,
+    neighbours,
+    preempting,
+    victims,
+)
 from gangproof.properties.theorems.theorem import Answer, Case, Size, Theorem
 
 THEOREMS: tuple[Theorem, ...] = tuple(
@@ -11,6 +20,9 @@ THEOREMS: tuple[Theorem, ...] = tuple(
             *gangs.THEOREMS,
             *condition.THEOREMS,
             *preempting.THEOREMS,
+            *victims.THEOREMS,
+            *gaps.THEOREMS,
+            *arrivals.THEOREMS,
         ),
         key=lambda theorem: (theorem.id, theorem.expected != "refuted"),
     )

@@ -82,10 +82,11 @@ def _scenario(theorem: Theorem, answer: Answer) -> str | None:
     if any(pod.scheduler_name not in answer.case.settings.profiles for pod in answer.case.pods):
         return None
     path, name = answer.path, f"limit-{theorem.id.lower()}"
-    plain, _, full = scenarios_of(path, path.initial.settings, name, theorem.name)
-    disturbed = any(action.name == "delete" for action in path.actions)
+    plain, waiting, full = scenarios_of(path, path.initial.settings, name, theorem.name)
+    happened = [action.name for action in path.actions]
+    told = full if "delete" in happened else waiting if "create" in happened else plain
     try:
-        return dumps(full if disturbed else plain)
+        return dumps(evolve(told, profile="v1.36.3") if theorem.profile == "v1.36.3" else told)
     except NotWritableError:
         return None
 

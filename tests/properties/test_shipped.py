@@ -20,6 +20,7 @@ from gangproof.impl.table import Table
 from gangproof.load import load_scenarios, load_scenarios_text
 from gangproof.properties.explore import Limits, explore
 from gangproof.properties.faults import FAULTS, cases_text
+from gangproof.properties.judges import questions
 from gangproof.properties.machine import Machine
 from gangproof.properties.named import HOSTNAME, gang, node, pod, world
 from gangproof.properties.scenarios.course import Following
@@ -135,3 +136,11 @@ def test_a_commit_that_falls_short_waits_and_lets_nobody_through() -> None:
     found = searched(only("DEV-19", "DEV-52"), *objects, deletions=1)
     assert "INV-03" in found
     assert not found & {"INV-01", "INV-02"}
+
+
+def test_who_makes_room_for_a_plan_that_holds_is_not_evicted_in_vain() -> None:
+    """INV-18: p1 has n1 and p2 is to have n2 once v is gone; tried anew without v, p1 would go to n2 instead."""
+    members = [pod("p1", "g", priority=9, preempts=True), pod("p2", "g", cpu=2, priority=9, preempts=True)]
+    objects = (node("n1", 1), node("n2", 2), pod("v", node="n2", cpu=2), gang("g", 2), *members)
+    found = explore(Machine(INTENDED, [world(*objects)], "fine"), questions())
+    assert (found.stop, list(found.counterexamples)) == ("exhausted", [])

@@ -42,7 +42,13 @@ SMALLEST = {
     "THM-06": Size(4, 2, 2),
     "THM-09": Size(7, 2, 4),
     "THM-10": Size(3, 1, 1),
+    "THM-12": Size(5, 1, 3),
+    "THM-13": Size(7, 4, 5),
+    "THM-14": Size(7, 4, 5),
     "THM-15": Size(5, 2, 3),
+    "THM-16": Size(5, 3, 2),
+    "THM-17": Size(4, 1, 2),
+    "THM-18": Size(5, 2, 3),
 }
 """How small a world refutes a theorem."""
 
