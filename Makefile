@@ -7,7 +7,7 @@ JOBS   ?= 2
 OUT    ?= out
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test campaign bench lint lock clean kube-scheduler kube-scheduler-test conform go FORCE
+.PHONY: help install demo test campaign bench findings lint lock clean kube-scheduler kube-scheduler-test conform go FORCE
 
 help:       ## show the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -41,6 +41,9 @@ campaign: install ## the longer searches
 
 bench: install ## measure the numbers of the README and write them there
 	$(BIN)/python -m benchmarks --write README.md
+
+findings: install ## measure every finding on the real scheduler (needs make kube-scheduler) and make their page
+	$(BIN)/python -m gangproof.findings.measure
 
 lint: install ## style, types, floors
 	$(BIN)/ruff check .

@@ -93,7 +93,7 @@ def whole_gang(history: History) -> Iterator[Case]:
                 aspect = "beside members on their way out" if leaving else ""
                 words = f"{short(group)} has {found.have} of at least {found.least} members bound at rest"
                 numbers = (("bound", found.have), ("minimum", found.least))
-                yield Case(moment.index, found.enough, words, (group, pod.key), aspect, numbers)
+                yield Case(rest.at, found.enough, words, (group, pod.key), aspect, numbers)
 
 
 @promise("room", "INV-05 FILT-10")

@@ -45,7 +45,7 @@ def condition_meaning(history: History) -> Iterator[Case]:
                 )
                 numbers = (("bound", found.have), ("minimum", found.least))
                 aspect = "True, and too few bound"
-                yield Case(moment.index, kept, words, (event.group,), aspect, numbers)
+                yield Case(rest.at, kept, words, (event.group,), aspect, numbers)
         for group in rest.cluster.groups.values():
             least = minimum(rest.cluster, group.key)
             mine = [pod for pod in members(rest.cluster, group.key) if placed(pod)]

@@ -83,7 +83,7 @@ def whole_unit(history: History) -> Iterator[Case]:
         ]
         words = f"of {short(group.key)}, mode PodGroup, {short(eviction.victim.key)} is evicted and {_list(left)} not"
         about = (group.key, eviction.victim.key, *left)
-        yield Case(eviction.at, not left, words, about, manner(cluster, eviction))
+        yield Case(rest.at, not left, words, about, manner(cluster, eviction))
 
 
 @promise("evicted-once", "KEP-4671 PREEMPT-49")

@@ -15,7 +15,7 @@ from gangproof.properties.observed.history import History
 
 @frozen
 class Case:
-    """One time at which a promise was to be kept: at which moment of the history, and whether it was.
+    """One time at which a promise was to be kept: the moment at which it is clear, and whether it was.
 
     `words` says what is not so, of the objects `about`. `aspect` tells kinds of breaking one promise apart
     ("by a plain pod"). `numbers` are those that decide.

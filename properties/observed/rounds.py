@@ -171,7 +171,7 @@ def useful_eviction(history: History) -> Iterator[Case]:
         again = ", again and again" if made.by in vain else ""
         aspect = manner(history.moments[made.first].before, made.evictions[0]) + again
         about = (made.by, *(pod.key for pod in made.victims))
-        yield Case(made.first, kept, words, about, aspect, (("evicted", len(made.victims)),))
+        yield Case(made.rest.at, kept, words, about, aspect, (("evicted", len(made.victims)),))
         if not kept:
             vain.add(made.by)
 
@@ -189,6 +189,7 @@ def needed_victims(history: History) -> Iterator[Case]:
             or _others(history, made)
             or not _seen_as_it_was(history, made)
             or known != fresh
+            or any(pod.node_name is None for pod in made.victims)
             or cluster.budgets
             or not untroubled(cluster, fresh)
         ):
@@ -200,7 +201,7 @@ def needed_victims(history: History) -> Iterator[Case]:
         aspect = manner(cluster, made.evictions[0])
         about = (made.by, *(pod.key for unit in needless[:1] for pod in unit))
         numbers = (("evicted", gone), ("enough", _fewest(cluster, made, fresh) if needless else gone))
-        yield Case(made.first, not needless, words, about, aspect, numbers)
+        yield Case(made.rest.at, not needless, words, about, aspect, numbers)
 
 
 def _units(cluster: Cluster, made: Round) -> list[tuple[Pod, ...]]:

@@ -38,11 +38,10 @@ PLACES = {
 def trace_of(
     history: History, broken: Broken, meta: Sequence[tuple[str, str]] = (), title: str = ""
 ) -> Trace:
-    """The run up to the rest at which it is clear that the promise is broken."""
-    rest = history.next_rest(broken.case.at - 1)
-    until = rest.at + 1 if rest is not None else len(history.moments)
+    """The run up to where it is clear that the promise is broken."""
     told = {eviction.at: eviction for eviction in evictions(history)}
-    scenes = [list(group) for _, group in groupby(history.moments[:until], _scene)]
+    scenes = [list(group) for _, group in groupby(history.moments, _scene)]
+    scenes = [scene for scene in scenes if scene[0].index <= broken.case.at]
     resources = _resources(history)
     begun = next((n for n, scene in enumerate(scenes) if any(isinstance(m.what, Made) for m in scene)), 0)
     frames = [_frame(scenes[begun][-1].after, None, resources)]

@@ -149,7 +149,7 @@ def strongest_first(history: History) -> Iterator[Case]:
                 words = f"{short(pod.key)} is bound, and the stronger {short(entity)}, which fitted, "
                 words += "has it evicted again" if evicted else "still waits"
                 kept = left or (served and not evicted)
-                yield Case(moment.index, kept, words, (pod.key, entity), aspect)
+                yield Case(rest.at, kept, words, (pod.key, entity), aspect)
 
 
 def _on_their_way(history: History, moment: Moment, entity: str, least: int) -> list[Pod]:
@@ -243,7 +243,8 @@ def nomination_ends(history: History) -> Iterator[Case]:
             words = f"{short(pod.key)} keeps {node} reserved, and nobody is on the way out there"
             if blocked:
                 words += f"; {short(blocked[0])} would fit"
-            aspect = "it keeps others from room" if blocked else "left over"
+            holder = "a plain pod" if pod.group is None else "a group"
+            aspect = f"{holder}, it keeps others from room" if blocked else f"{holder}, left over"
             yield Case(rest.at, made, words, (pod.key, node, *blocked[:1]), aspect)
 
 

@@ -20,8 +20,8 @@ PICTURES = {
 }
 """The command that makes each picture, in the checkout's folder, and where it saves it."""
 
-LIMITS = "limit-"
-"""The pictures of the page of limits are made by the code that makes the page, and tested with it."""
+MADE_WITH_THEIR_PAGE = ("limit-", "finding-")
+"""The pictures of the pages of limits and findings are made by the code that makes the page, and tested with it."""
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -36,9 +36,9 @@ def test_the_tool_draws_it_so(name: str, tmp_path: Path) -> None:
 
 def test_every_picture_is_made_and_shown() -> None:
     there = sorted(path.name for path in (ROOT / "docs" / "pictures").iterdir())
-    limits = [name for name in there if name.startswith(LIMITS)]
-    assert sorted((*PICTURES, *limits)) == there
+    others = [name for name in there if name.startswith(MADE_WITH_THEIR_PAGE)]
+    assert sorted((*PICTURES, *others)) == there
     shown = {
         Path(link).name for page in PAGES for link in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text())
     }
-    assert shown == {*PICTURES, *limits}
+    assert shown == {*PICTURES, *others}

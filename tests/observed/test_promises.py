@@ -448,7 +448,7 @@ RUNS: dict[str, tuple[Make, Make]] = {
         lambda: preemption_over(False),
         lambda: preemption_over(True),
     ),
-    "nomination-ends (it keeps others from room)": (
+    "nomination-ends (a group, it keeps others from room)": (
         lambda: nomination_ends(True),
         lambda: nomination_ends(False),
     ),
@@ -472,7 +472,10 @@ RUNS: dict[str, tuple[Make, Make]] = {
 ALONGSIDE: dict[str, set[str]] = {
     # One mistake may break several promises; what else is broken here, and why.
     "whole-gang": {"condition-meaning (True, and too few bound)"},  # half a gang, called scheduled
-    "no-own-eviction (by a member)": {"useful-eviction (by a member)", "nomination-ends (left over)"},
+    "no-own-eviction (by a member)": {
+        "useful-eviction (by a member)",
+        "nomination-ends (a group, left over)",
+    },
     "one-round (by a group)": {"needed-victims (by a group)"},  # the second round was for nothing
     "woken (a plain pod, its preemption is over)": {"useful-eviction (by a plain pod)"},
     "condition-final": {"condition-meaning (not True, and the gang is bound)"},
