@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -86,7 +87,7 @@ def page() -> str:
 def _row(finding: Finding, counted: tuple[int, int]) -> str:
     promise = finding.kind.partition(" ")[0]
     broken, of = counted
-    anchor = finding.title.lower().replace(" ", "-").replace(",", "")
+    anchor = re.sub(r"[^a-z0-9 -]", "", finding.title.lower()).replace(" ", "-")
     return f"| [{finding.title}](#{anchor}) | `{promise}` | {finding.status} | {_mode(finding)} | {broken} of {of} |"
 
 
