@@ -13,6 +13,7 @@ from gangproof.cli.pictures import save
 from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 
 if TYPE_CHECKING:
+    from gangproof.adapters.agreement import Program
     from gangproof.adapters.protocol import Adapter
     from gangproof.adapters.report import AdapterReport
     from gangproof.properties.scenarios.document import Scenario
@@ -96,6 +97,15 @@ def kube_scheduler(
     features: Annotated[
         Features, typer.Option("--features", help="What the worlds that the model follows are full of.")
     ] = Features.CORE,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            min=1,
+            metavar="J",
+            help="So many worlds at the same time. [default: one for each core, 8 at most]",
+        ),
+    ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(
@@ -116,6 +126,7 @@ def kube_scheduler(
 
     Example: gangproof conform kube-scheduler --worlds 1000 --seed 7 --draw out/
     """
+    from gangproof.adapters.agreement import Program
     from gangproof.adapters.conform import conform
     from gangproof.adapters.json_lines import JsonLines
     from gangproof.adapters.kube_scheduler import NotBuiltError, find
@@ -125,21 +136,17 @@ def kube_scheduler(
         program = find(binary)
     except NotBuiltError as error:
         raise UsageError(str(error)) from None
+    if worlds is not None and not promises:
+        if files:
+            raise UsageError("found scenario files and --worlds, expected one of them")
+        started = Program((str(program),), timeout)
+        return _agreement(started, (features, seed, worlds), jobs, keep, output, draw)
     adapter = JsonLines([str(program)], timeout)
     if promises:
         if output is not AdapterOutput.TEXT:
             raise UsageError(f"--promises: found -o {output.value}, expected -o text")
         try:
             return _promises(adapter, files or [], range(seed, seed + (worlds or 100)), runs, draw)
-        except AdapterError as error:
-            raise UsageError(f"{program}: {error}") from None
-        finally:
-            adapter.close()
-    if worlds is not None:
-        if files:
-            raise UsageError("found scenario files and --worlds, expected one of them")
-        try:
-            return _agreement(adapter, (features, seed, worlds), keep, output, draw)
         except AdapterError as error:
             raise UsageError(f"{program}: {error}") from None
         finally:
@@ -156,8 +163,9 @@ def kube_scheduler(
 
 
 def _agreement(
-    adapter: Adapter,
+    program: Program,
     drawn: tuple[Features, int, int],
+    jobs: int | None,
     keep: Path | None,
     output: AdapterOutput,
     draw: Path | None,
@@ -166,25 +174,32 @@ def _agreement(
     import json
 
     from gangproof.adapters.agreement import agree
+    from gangproof.adapters.protocol import AdapterError
     from gangproof.properties.conformance.report import traces_of
     from gangproof.properties.conformance.worlds import draw as world
     from gangproof.report.conformance import FORMATS
 
     features, seed, number = drawn
-    lines: list[str] = []
+    worlds = [world(features.value, seed, n) for n in range(number)]
     with progress("gangproof conform kube-scheduler --worlds") as watch:
-        report = agree(
-            adapter,
-            (world(features.value, seed, n) for n in range(number)),
-            watch,
-            lambda run: lines.append(json.dumps(run) + "\n"),
-        )
+        try:
+            found = agree(program, worlds, jobs=jobs or _cores(), watch=watch)
+        except AdapterError as error:
+            raise UsageError(f"{program.command[0]}: {error}") from None
     if keep is not None:
+        lines = (json.dumps(run, separators=(",", ":"), sort_keys=True) + "\n" for run in found.runs)
         keep.write_text("".join(lines), encoding="utf-8")
-    emit(FORMATS[output.value](report))
-    for line in save(traces_of(report), draw) if draw is not None else ():
+    emit(FORMATS[output.value](found.report))
+    for line in save(traces_of(found.report), draw) if draw is not None else ():
         tell(line)
-    return report.verdict.exit_code
+    return found.report.verdict.exit_code
+
+
+def _cores() -> int:
+    """How many processes this machine has room for."""
+    import os
+
+    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, 8)
 
 
 def _promises(adapter: Adapter, files: list[str], seeds: range, runs: int, draw: Path | None) -> int:

@@ -32,6 +32,8 @@ def json(report: ConformanceReport) -> str:
             "differences": [
                 {
                     "name": run.name,
+                    "kind": run.difference.kind,
+                    "rules": list(run.difference.rules),
                     "event": run.difference.event,
                     "expected": list(run.difference.expected),
                     "found": run.difference.found,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.world import World
@@ -62,21 +62,28 @@ def holds(world: World, event: Observed) -> bool:
             return False
 
 
-def unlike(world: World, look: Look) -> Iterator[tuple[str, str]]:
-    """In what the world differs from what was seen: what the model says and what was found, in words."""
+@frozen
+class Unlike:
+    """In what a world is not what was seen: the thing, what the model says of it and what was found, in words."""
+
+    thing: str
+    expected: str
+    found: str
+
+
+def unlike(world: World, look: Look) -> Iterator[Unlike]:
+    """In what the world differs from what was seen."""
     living = {key: pod for key, pod in world.pods.items() if not pod.terminal}
     for key in sorted({*living, *look.pods}):
         pod, seen = living.get(key), look.pods.get(key)
         if pod is None or seen is None:
-            there, gone = f"{short(key)} exists", f"{short(key)} does not exist"
-            yield (gone, there) if pod is None else (there, gone)
+            yield _existence(key, ours=pod is not None)
         else:
             yield from _unlike_pod(world, pod, seen)
     for key in sorted({*world.groups, *look.groups}):
         group = world.groups.get(key)
         if group is None or key not in look.groups:
-            there, gone = f"{short(key)} exists", f"{short(key)} does not exist"
-            yield (gone, there) if group is None else (there, gone)
+            yield _existence(key, ours=group is not None)
             continue
         ours, theirs = conditioned(group), look.groups[key]
         if ours is None or theirs is None:
@@ -85,20 +92,25 @@ def unlike(world: World, look: Look) -> Iterator[tuple[str, str]]:
             equal = same(ours, theirs)
         if not equal:
             absent = f"{short(key)} has no condition"
-            yield str(ours or absent), str(theirs or absent)
+            yield Unlike("condition of a group", str(ours or absent), str(theirs or absent))
 
 
-def _unlike_pod(world: World, pod: Pod, seen: SeenPod) -> Iterator[tuple[str, str]]:
+def _existence(key: str, *, ours: bool) -> Unlike:
+    there, gone = f"{short(key)} exists", f"{short(key)} does not exist"
+    return Unlike("existence", there, gone) if ours else Unlike("existence", gone, there)
+
+
+def _unlike_pod(world: World, pod: Pod, seen: SeenPod) -> Iterator[Unlike]:
     name = short(pod.key)
     fields = (
-        ("is on", pod.node_name, seen.node),
-        ("is nominated to", pod.nominated_node_name, seen.nominated),
-        ("has the condition", condition_of(pod) or None, seen.condition or None),
-        ("is terminating:", str(pod.terminating), str(seen.terminating)),
+        ("bind", "is on", pod.node_name, seen.node),
+        ("nomination", "is nominated to", pod.nominated_node_name, seen.nominated),
+        ("condition of a pod", "has the condition", condition_of(pod) or None, seen.condition or None),
+        ("deletion", "is terminating:", str(pod.terminating), str(seen.terminating)),
     )
-    for what, ours, theirs in fields:
+    for thing, what, ours, theirs in fields:
         if ours != theirs:
-            yield f"{name} {what} {ours or 'none'}", f"{name} {what} {theirs or 'none'}"
+            yield Unlike(thing, f"{name} {what} {ours or 'none'}", f"{name} {what} {theirs or 'none'}")
     entry = world.entry(pod.key)
     place, found = "", PLACES.get(seen.place, seen.place)
     if entry is not None and entry.place == "gated":
@@ -107,4 +119,5 @@ def _unlike_pod(world: World, pod: Pod, seen: SeenPod) -> Iterator[tuple[str, st
     elif entry is not None:
         place = PLACES[entry.place]
     if place != found:
-        yield f"{name} in the queue is {place or 'absent'}", f"{name} in the queue is {found or 'absent'}"
+        expected = f"{name} in the queue is {place or 'absent'}"
+        yield Unlike("place in the queue", expected, f"{name} in the queue is {found or 'absent'}")

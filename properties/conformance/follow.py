@@ -22,8 +22,9 @@ from gangproof.impl.queue import cooling
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
-from gangproof.properties.conformance.agreement import unlike
+from gangproof.properties.conformance.agreement import Unlike, unlike
 from gangproof.properties.conformance.events import Observed
+from gangproof.properties.conformance.kinds import kind_of, rules_of, thing_of
 from gangproof.properties.conformance.outside import Outside, changes
 from gangproof.properties.conformance.recording import (
     Advance,
@@ -55,25 +56,28 @@ class Difference:
     """The first thing in a run that the model would not have done.
 
     `event` says where: at an event of the log, or at a look; `index` is how many events of the log come
-    before it. `path` is one run of the model that explains everything before it.
+    before it. `things` are what was found and what is expected there, as `kinds` calls them. `path` is one run
+    of the model that explains everything before it.
     """
 
     event: str
     index: int
     expected: tuple[str, ...]
     found: str
+    things: tuple[str, frozenset[str]]
     path: Path[World, Action] = field(repr=False)
 
     @property
     def kind(self) -> str:
-        """In which way the two part: what sort of thing was expected, and what was found."""
-        expected = sorted({self._sort(text) for text in self.expected})
-        return f"expected {' or '.join(expected) or 'nothing'}, found {self._sort(self.found)}"
+        """In which way the two part: what was found, and what sort of thing was expected in its place."""
+        found, expected = self.things
+        return kind_of(expected, found)
 
-    def _sort(self, text: str) -> str:
-        """The kind of event, or what a look tells of an object whose name comes first."""
-        words = text.split()
-        return " ".join(words[1:3]) if self.event.startswith("a look") else words[0]
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The ids of the rules that decide about what was found and what was expected."""
+        found, expected = self.things
+        return rules_of(found, *sorted(expected))
 
     def __str__(self) -> str:
         return f"{self.event}: found {self.found}, expected {' or '.join(self.expected) or 'nothing'}"
@@ -314,24 +318,25 @@ class _Follower:
         if not isinstance(step, Look) or not timely:
             return self.left_over(stands)
         stand = min(timely, key=lambda s: sum(1 for _ in unlike(s.world, step)))
-        pairs = unlike(stand.world, step)
-        ours, theirs = next(pairs, (f"{stand.cycles} cycles", f"{step.cycles} cycles"))
-        return Difference(f"a look at {step.time:g} s", stand.index, (ours,), theirs, stand.path)
+        cycles = Unlike("cycles", f"{stand.cycles} cycles", f"{step.cycles} cycles")
+        first = next(unlike(stand.world, step), cycles)
+        where, things = f"a look at {step.time:g} s", (first.thing, frozenset({first.thing}))
+        return Difference(where, stand.index, (first.expected,), first.found, things, stand.path)
 
     def left_over(self, stands: Sequence[Stand]) -> Difference:
         """The first event of the log, or its end, that no stand explains."""
         frontier, log = self.reader.frontier, self.recording.log
         for stand in stands:
             frontier.met(stand)
-        expected: dict[str, None] = {}
+        expected: dict[str, str] = {}
         for stand, shows in frontier.stands:
             for event in shows if shows is not None else self.next_shown(stand):
-                expected[f"{event} (cycle {stand.cycles + (shows is None)})"] = None
+                expected[f"{event} (cycle {stand.cycles + (shows is None)})"] = thing_of(event)
         at, place = frontier.stands[0][0], frontier.index
-        found = str(log[place]) if place < len(log) else "nothing more"
-        return Difference(
-            f"event {place + 1} of {len(log)}", place, tuple(expected)[:MOST_EXPECTED], found, at.path
-        )
+        logged = log[place] if place < len(log) else None
+        things = (thing_of(logged and logged.event), frozenset(expected.values()))
+        where, found = f"event {place + 1} of {len(log)}", str(logged or "nothing more")
+        return Difference(where, place, tuple(expected)[:MOST_EXPECTED], found, things, at.path)
 
     def next_shown(self, stand: Stand) -> Iterator[Observed]:
         """What the model may show next, whatever the log says."""

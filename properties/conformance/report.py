@@ -78,8 +78,11 @@ class ConformanceReport:
         ]
         lines += ["  interrupted: there was more to do"] if self.interrupted else []
         lines += [f"  inconclusive: {run.name}: too many ways are possible" for run in self.inconclusive]
-        lines += [f"  kind: {kind}: {number}" for kind, number in self.kinds.items()]
-        lines += [f"  differs: {run.name}: {run.difference}" for run in self.differ]
+        for kind, number in self.kinds.items():
+            alike = [(run, d) for run in self.differ if (d := run.difference) is not None and d.kind == kind]
+            rules = dict.fromkeys(rule for _, difference in alike for rule in difference.rules)
+            lines.append(f"  kind: {kind}: {number} ({', '.join(rules)})")
+            lines += [f"    differs: {run.name}: {difference}" for run, difference in alike]
         lines += [f"  not supported: {feature}: {number}" for feature, number in self.unsupported.items()]
         return "\n".join(lines)
 

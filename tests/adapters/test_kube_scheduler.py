@@ -63,8 +63,8 @@ def test_what_it_does_not_do_is_told_and_drawn_with_the_same_bytes_each_time(
     assert pictures[0] == pictures[1]
 
 
-def test_random_worlds_agree_with_the_model_and_again_the_same(conform: Callable[..., Result]) -> None:
-    answers = [conform("--worlds", 25, "--seed", 1, "-o", "json") for _ in range(2)]
+def test_random_worlds_agree_with_the_model_however_many_at_once(conform: Callable[..., Result]) -> None:
+    answers = [conform("--worlds", 25, "--seed", 1, "-o", "json", "--jobs", jobs) for jobs in (1, 2)]
     assert answers[0].exit_code == 0, answers[0].stdout
     assert answers[0].stdout == answers[1].stdout
     report = json.loads(answers[0].stdout)
@@ -94,6 +94,7 @@ def test_a_model_that_is_wrong_differs_in_small_worlds(
     report = json.loads(answer.stdout)
     assert report["differences"]
     assert sum(report["kinds"].values()) == len(report["differences"])
+    assert all(found["rules"] for found in report["differences"])
     runs = {
         run["scenario"]["name"]: run["scenario"]
         for run in map(json.loads, (tmp_path / "runs.jsonl").read_text().splitlines())

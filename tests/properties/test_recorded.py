@@ -300,10 +300,12 @@ def test_the_json_document(tmp_path: Path) -> None:
         "inconclusive": [],
         "unsupported": {"claims": 1},
         "events": 8 + 11,
-        "kinds": {"expected delete, found nothing": 1},
+        "kinds": {"nothing where deletion is expected": 1},
         "differences": [
             {
                 "name": REPLACEMENT,
+                "kind": "nothing where deletion is expected",
+                "rules": ["PREEMPT-26", "PREEMPT-30", "PREEMPT-46", "PREEMPT-47"],
                 "event": "event 12 of 11",
                 "expected": ["delete p3 (cycle 2)"],
                 "found": "nothing more",
