@@ -52,9 +52,10 @@ def _lines(trace: Trace) -> Iterator[str]:
 def replay(trace: Trace) -> str:
     """How to see the same again, in one sentence."""
     if trace.scenario is not None:
-        return "gangproof draw TRACE -o scenario > it.scenario.yaml; gangproof check it.scenario.yaml"
+        saved, scenario = "DIR/….trace.json", "it.scenario.yaml"
+        return f"--draw DIR; gangproof draw {saved} -o scenario > {scenario}; gangproof check {scenario}"
     if trace.actions:
-        return f"the {len(trace.actions)} recorded actions (-o json), by the engine that found it"
+        return f"the {len(trace.actions)} recorded actions, in the .trace.json that --draw DIR saves"
     return "nothing to replay was recorded"
 
 

@@ -113,8 +113,14 @@ def explain(
 def explain_sources(
     collected: Collected, target: Target, options: Options, step: int | None = None, watch: Watch = unwatched
 ) -> Explanations:
-    """Explain the target in the manifests that were collected, or in the scenarios if there are none."""
+    """Explain the target in the manifests that were collected, or in the scenarios if there are none.
+
+    ValueError for options that would have no effect, else as `explain`.
+    """
+    _heeded(collected, options)
     if collected.manifests is not None:
+        if step is not None:
+            raise ValueError(f"step {step} found with manifests, none expected: only scenarios have steps")
         return explain_loaded(collected.manifests, target, options)
     return explain_scenarios(collected.scenarios, target, options, step, watch)
 
@@ -202,8 +208,16 @@ def _together(loaded: Sequence[Loaded]) -> Loaded | None:
     )
 
 
+def _heeded(collected: Collected, options: Options) -> None:
+    """ValueError if options for manifests are in use and there are scenarios only."""
+    if collected.manifests is None and collected.scenarios and options.for_manifests:
+        used = ", ".join(options.for_manifests)
+        raise ValueError(f"{used} found with scenarios alone, none expected: a scenario names its own")
+
+
 def check_sources(collected: Collected, options: Options, watch: Watch = unwatched) -> Report:
-    """Judge what was collected."""
+    """Judge what was collected. ValueError for options that would have no effect, else as `check`."""
+    _heeded(collected, options)
     report = Report(profile=options.profile)
     if collected.manifests is not None:
         report = check_loaded(collected.manifests, options, watch)

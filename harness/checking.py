@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 
 from gangproof.impl.actions import Action
 from gangproof.impl.gates import NAMES, FeatureGates, Object, keep_enabled, served
+from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED, V1_36_3, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
@@ -70,6 +71,17 @@ class Options:
     @property
     def openness(self) -> Openness:
         return Openness(self.any_order, self.failures, self.deletions)
+
+    @property
+    def for_manifests(self) -> tuple[str, ...]:
+        """The options in use that say something about manifests; a scenario says the same for itself."""
+        used = {
+            "feature gates": bool(self.gates),
+            "any order": self.any_order,
+            "failures": bool(self.failures),
+            "deletions": bool(self.deletions),
+        }
+        return tuple(name for name, is_used in used.items() if is_used)
 
 
 def known(profile: str) -> str:
@@ -150,10 +162,19 @@ def check_loaded(loaded: Loaded, options: Options, watch: Watch = unwatched) -> 
         if any(n.decisive for n in left_out):
             verdict = Verdict.INCONCLUSIVE
         return evolve(report, cluster=_nothing(loaded, gates, options, why, verdict))
+    report = evolve(report, warnings=(*report.warnings, *_without_pods(objects)))
     result = _check_objects(objects, gates, options, watch)
     if any(item.decisive for item in left_out) and result.verdict is not Verdict.VIOLATED:
         result = evolve(result, verdict=Verdict.INCONCLUSIVE)
     return evolve(report, cluster=result)
+
+
+def _without_pods(objects: Sequence[Object]) -> Iterator[str]:
+    """A warning for each group of which nothing can be said, since no pod is of it."""
+    named = {obj.group for obj in objects if isinstance(obj, Pod)}
+    for obj in objects:
+        if isinstance(obj, PodGroup) and obj.key not in named:
+            yield f"PodGroup {obj.key}: found no pods of it, expected at least one; it is never tried"
 
 
 def gates_for(loaded: Loaded, options: Options) -> FeatureGates:

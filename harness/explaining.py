@@ -92,17 +92,10 @@ class Explanations:
         return 3 if self.undecided or beyond or not self.found else 0
 
     def __str__(self) -> str:
-        lines: list[str] = []
-        for number, one in enumerate(self.found):
-            if number:
-                lines.append("")
-            if one.source:
-                times = "1 settled world" if one.worlds == 1 else f"{one.worlds} settled worlds"
-                lines += [f"scenario {one.source}, {times}:", ""]
-            lines.append(str(one.explanation))
+        parts = [_told(one, alone=len(self.found) == 1) for one in self.found]
         if self.undecided:
-            lines += ["", "not modelled, and it may decide:", *(f"  {item}" for item in self.undecided)]
-        return "\n".join(lines)
+            parts.append("\n".join(["not modelled, and it may decide:", *(f"  {i}" for i in self.undecided)]))
+        return "\n\n".join(parts)
 
     def json(self) -> str:
         """The document of kind `Explanation`; docs/explain.md describes it."""
@@ -120,6 +113,16 @@ class Explanations:
                 "undecided": list(self.undecided),
             },
         )
+
+
+def _told(one: Explained, alone: bool) -> str:
+    """One explanation in full, or in a sentence if it is one of several and nobody waits for anything."""
+    if not one.source:
+        return str(one.explanation)
+    head = f"scenario {one.source}, {one.worlds} settled world{'s' if one.worlds > 1 else ''}:"
+    if not alone and one.explanation.state in ("placed", "bound", "ended"):
+        return f"{head} {one.explanation.sentence}"
+    return f"{head}\n\n{one.explanation}"
 
 
 def _plain(value: Any) -> Any:

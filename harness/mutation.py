@@ -88,9 +88,9 @@ def cases() -> Mapping[str, Scenario]:
 
 def chosen(ids: Sequence[str]) -> tuple[Fault, ...]:
     """The faults with these ids or names, all if none is given. KeyError for an unknown one."""
-    wanted = [text.lower() for text in ids]
-    for text in wanted:
-        if all(text not in (fault.id.lower(), fault.name) for fault in FAULTS):
+    wanted = {text.lower(): text for text in ids}
+    for low, text in wanted.items():
+        if all(low not in (fault.id.lower(), fault.name) for fault in FAULTS):
             raise KeyError(text)
     return tuple(f for f in FAULTS if not wanted or f.id.lower() in wanted or f.name in wanted)
 

@@ -67,7 +67,12 @@ def check(
     output: Annotated[Output, typer.Option("-o", "--output", help="The form of the answer.")] = Output.TEXT,
     draw: Annotated[
         Path | None,
-        typer.Option("--draw", metavar="DIR", help="Save a picture and a page of each counterexample there."),
+        typer.Option(
+            "--draw",
+            metavar="DIR",
+            file_okay=False,
+            help="Save a picture and a page of each counterexample there.",
+        ),
     ] = None,
     profile: Annotated[str, typer.Option(help="Whose behaviour: intended, or v1.36.3.")] = "intended",
     feature_gates: Annotated[

@@ -52,7 +52,9 @@ Timeout = Annotated[
 ]
 Draw = Annotated[
     Path | None,
-    typer.Option("--draw", metavar="DIR", help="Save a picture and a page of each difference there."),
+    typer.Option(
+        "--draw", metavar="DIR", file_okay=False, help="Save a picture and a page of each difference there."
+    ),
 ]
 Form = Annotated[AdapterOutput, typer.Option("-o", "--output", help="The form of the answer.")]
 
@@ -309,7 +311,12 @@ def recorded(
     output: Annotated[Output, typer.Option("-o", "--output", help="The form of the answer.")] = Output.TEXT,
     draw: Annotated[
         Path | None,
-        typer.Option("--draw", metavar="DIR", help="Save a picture and a page of each difference there."),
+        typer.Option(
+            "--draw",
+            metavar="DIR",
+            file_okay=False,
+            help="Save a picture and a page of each difference there.",
+        ),
     ] = None,
 ) -> int:
     """Follow recorded runs of a real scheduler, event by event, and tell what the model would not have done.

@@ -32,7 +32,10 @@ def faults(
     draw: Annotated[
         Path | None,
         typer.Option(
-            "--draw", metavar="DIR", help="Save a picture and a page of what caught each fault there."
+            "--draw",
+            metavar="DIR",
+            file_okay=False,
+            help="Save a picture and a page of what caught each fault there.",
         ),
     ] = None,
     processes: Annotated[int, typer.Option(min=1, help="Faults to try at the same time.")] = 1,

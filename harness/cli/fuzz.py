@@ -35,7 +35,9 @@ def fuzz(
     output: Annotated[Output, typer.Option("-o", "--output", help="The form of the answer.")] = Output.TEXT,
     draw: Annotated[
         Path | None,
-        typer.Option("--draw", metavar="DIR", help="Save a picture and a page of what is found there."),
+        typer.Option(
+            "--draw", metavar="DIR", file_okay=False, help="Save a picture and a page of what is found there."
+        ),
     ] = None,
 ) -> int:
     """Try random clusters, arrivals, failures and interleavings, and judge every step.

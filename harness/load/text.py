@@ -34,7 +34,8 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _BASED = re.compile(r"[-+]?0(?:x[0-9a-fA-F]+|o?[0-7]+|b[01]+)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_TOKEN = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}]', re.DOTALL)
+_STRING = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
+_TOKEN = re.compile(rf"{_STRING}(\s*:)?|[{{}}\[\]]", re.DOTALL)
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -45,6 +46,17 @@ class Text:
     name: str
     text: str = field(repr=False)
     json: bool = False
+
+    def line_at(self, place: int) -> int:
+        """The line, from 1, of a character."""
+        return self.text.count("\n", 0, place) + 1
+
+    def line_of(self, token: str) -> int:
+        """The line of JSON in which a token first stands outside of strings; 0 if it does not."""
+        for match in re.finditer(rf"{_STRING}|{re.escape(token)}", self.text, re.DOTALL):
+            if match.group() == token:
+                return self.line_at(match.start())
+        return 0
 
     def error(self, line: int, found: str, expected: str, hint: str = "") -> InputError:
         return InputError((Problem(self.name, line, "", found, expected, hint),))
@@ -80,7 +92,10 @@ def documents(name: str, text: str) -> Iterator[Document]:
             found = list(_json_documents(source))
         except JSONDecodeError as error:
             if name.endswith(".json"):
-                raise source.error(error.lineno, f"{error.msg} in column {error.colno}", "JSON") from None
+                wrong = error.msg[:1].lower() + error.msg[1:]
+                raise source.error(
+                    error.lineno, f"text that is not (column {error.colno}: {wrong})", "JSON"
+                ) from None
         else:
             yield from found
             return
@@ -106,11 +121,12 @@ def _json_documents(source: Text) -> Iterator[Document]:
 
     def integer(digits: str) -> int:
         if len(digits) > LONGEST_NUMBER:
-            raise source.error(0, f"an integer of {len(digits)} digits", f"at most {LONGEST_NUMBER} digits")
+            found = f"an integer of {len(digits)} digits"
+            raise source.error(source.line_of(digits), found, f"at most {LONGEST_NUMBER} digits")
         return int(digits)
 
     def constant(word: str) -> float:
-        raise source.error(0, word, "a number")
+        raise source.error(source.line_of(word), word, "a number")
 
     text = source.text
     decoder = json.JSONDecoder(object_pairs_hook=mapping, parse_int=integer, parse_constant=constant)
@@ -121,7 +137,8 @@ def _json_documents(source: Text) -> Iterator[Document]:
         try:
             data, place = decoder.raw_decode(text, place)
         except RecursionError:
-            raise source.error(0, "JSON nested too deeply", f"at most {DEEPEST} levels") from None
+            line = _line_too_deep(source, place)
+            raise source.error(line, "JSON nested too deeply", f"at most {DEEPEST} levels") from None
         except _DuplicateKeyError:
             raise _duplicate_in_json(source, place) from None
         yield Document(source, number, data)
@@ -134,13 +151,21 @@ def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
     return match.end() if match else place
 
 
+def _line_too_deep(source: Text, start: int) -> int:
+    """The line in which JSON goes deeper than it may."""
+    depth = 0
+    for match in _TOKEN.finditer(source.text, start):
+        depth += (match.group() in "{[") - (match.group() in "}]")
+        if depth > DEEPEST:
+            return source.line_at(match.start())
+    return 0
+
+
 def _duplicate_in_json(source: Text, start: int) -> InputError:
     """The error for the first key that occurs twice in one object, found by reading again as YAML does."""
     seen: list[set[str]] = []
     place = start
-    for match in re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}]', re.DOTALL).finditer(
-        source.text, start
-    ):
+    for match in _TOKEN.finditer(source.text, start):
         token = match.group()
         place = match.start()
         if token == "{":
@@ -151,8 +176,9 @@ def _duplicate_in_json(source: Text, start: int) -> InputError:
         elif match.group(2) and seen:
             key = json.loads(f'"{match.group(1)}"', strict=False)
             if key in seen[-1]:
-                line = source.text.count("\n", 0, place) + 1
-                return source.error(line, f"the key {shown(key)} a second time", "each key once")
+                return source.error(
+                    source.line_at(place), f"the key {shown(key)} a second time", "each key once"
+                )
             seen[-1].add(key)
     return source.error(0, "a key a second time", "each key once")
 

@@ -10,8 +10,9 @@ from gangproof.report.model import Report
 
 
 def github(report: Report) -> str:
-    """An error for each finding, a warning or notice for each other case without a clean verdict."""
+    """An error for each finding, a warning or notice for each other case without a clean verdict, and each warning."""
     lines = [line for case in cases(report) for line in _commands(case)]
+    lines += [f"::warning title=gangproof::{_message(warning)}" for warning in report.warnings]
     lines.append(f"gangproof: {report.verdict}")
     return "\n".join(lines)
 

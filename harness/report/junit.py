@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
 from gangproof.properties.verdict import Verdict
@@ -16,13 +16,14 @@ _SKIPPED = (Verdict.NOT_SUPPORTED, Verdict.NOTHING_CHECKED)
 
 def junit(report: Report) -> str:
     """One test case for each scenario and one for a cluster."""
-    return junit_of(cases(report), report.profile)
+    return junit_of(cases(report), report.profile, report.warnings)
 
 
-def junit_of(judged: Iterable[Case], against: str) -> str:
+def junit_of(judged: Iterable[Case], against: str, warnings: Sequence[str] = ()) -> str:
     """One test case for each; `against` is the profile, or the scheduler, in the brackets behind its name.
 
-    `violated` is a failure; `inconclusive` and `vacuous` are errors; what could not be judged is skipped.
+    `violated` is a failure; `inconclusive` and `vacuous` are errors; what could not be judged is skipped. Warnings are
+    the suite's output.
     """
     found = list(judged)
     suite = ElementTree.Element(
@@ -38,6 +39,8 @@ def junit_of(judged: Iterable[Case], against: str) -> str:
     )
     for case in found:
         suite.append(_case(case, against))
+    if warnings:
+        ElementTree.SubElement(suite, "system-out").text = _clean("\n".join(warnings))
     root = ElementTree.Element("testsuites")
     root.append(suite)
     ElementTree.indent(root)

@@ -15,7 +15,8 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(report: Report) -> str:
-    """One result for each finding, and one warning for each case that has no clean verdict."""
+    """One result for each finding, one warning for each case that has no clean verdict; what the files
+    were warned about is told as notifications."""
     results = [result for case in cases(report) for result in _results(case)]
     ids = sorted({result["ruleId"] for result in results})
     tool = {
@@ -25,7 +26,13 @@ def sarif(report: Report) -> str:
             "rules": [{"id": name} for name in ids],
         }
     }
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": tool, "results": results}]}
+    warnings = [{"level": "warning", "message": {"text": warning}} for warning in report.warnings]
+    run = {"executionSuccessful": True, "toolExecutionNotifications": warnings}
+    log = {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": tool, "invocations": [run], "results": results}],
+    }
     return json.dumps(log, indent=2, ensure_ascii=False)
 
 

@@ -51,7 +51,8 @@ def test_the_explanation_reads_as_a_story(half_a_gang: Trace) -> None:
         "decides     bound 1, promised 0, owed 0, minimum 2",
         "rules       INV-03, BIND-07, CYCLE-48",
         "found with  profile v1.36.3, engine explorer, seed 0",
-        "replay      gangproof draw TRACE -o scenario > it.scenario.yaml; gangproof check it.scenario.yaml",
+        "replay      --draw DIR; gangproof draw DIR/….trace.json -o scenario > it.scenario.yaml; gangproof",
+        "            check it.scenario.yaml",
     ]
     assert str(half_a_gang) == explain(half_a_gang)
 

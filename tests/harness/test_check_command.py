@@ -229,6 +229,37 @@ def test_github(gangproof_command, scenario_file):
     assert lines[0].startswith(f"::error file={path},line=17,title=expect%3A too-small::")
 
 
+LONELY = """apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: {name: g}
+spec: {schedulingPolicy: {gang: {minCount: 2}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: x}
+spec: {containers: [{name: c}]}
+"""
+NO_PODS = "PodGroup default/g: found no pods of it, expected at least one; it is never tried"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "junit", "sarif", "github"])
+def test_a_group_without_pods_is_warned_about_in_every_form(gangproof_command, tmp_path, form):
+    (tmp_path / "lonely.yaml").write_text(LONELY)
+    result = gangproof_command("check", tmp_path / "lonely.yaml", "-o", form)
+    assert result.exit_code == 0
+    assert NO_PODS in result.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--feature-gates", "GangScheduling=false"], ["--any-order"], ["--failures", "1"], ["--deletions", "1"]],
+)
+def test_an_option_that_scenarios_would_not_heed_is_refused(gangproof_command, scenario_file, options):
+    result = gangproof_command("check", scenario_file(FITS), *options)
+    assert result.exit_code == 2
+    assert "a scenario names its own" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("form", "beginning"),
     [("svg", "<svg"), ("html", "<!doctype html"), ("dot", "digraph"), ("scenario", "# "), ("pytest", '"""')],

@@ -217,6 +217,41 @@ def test_a_scenario_is_explained_where_its_runs_settle(scenario_file: Callable[.
     assert gangproof.explain(path, "podgroup/g", step=1).found[0].explanation.state == "fits"
 
 
+TWO = """scenario: roomy
+title: both members fit
+steps:
+- create: {nodes: [{name: n, cpu: 2}], podGroups: [{name: g, gang: 2}], pods: [{name: 'p[1-2]', group: g, cpu: 1}]}
+---
+scenario: tight
+title: one member fits
+steps:
+- create: {nodes: [{name: n, cpu: 1}], podGroups: [{name: g, gang: 2}], pods: [{name: 'p[1-2]', group: g, cpu: 1}]}
+"""
+
+
+def test_of_several_scenarios_those_in_which_nobody_waits_are_told_in_a_line(
+    gangproof_command: Callable[..., Result], scenario_file: Callable[..., Path]
+) -> None:
+    result = gangproof_command("explain", scenario_file(TWO), "podgroup/g")
+    first, blank, second, *rest = result.stdout.splitlines()
+    assert first.startswith("scenario roomy, 1 settled world: podgroup/g is placed: 2 members have a place")
+    assert (blank, second) == ("", "scenario tight, 1 settled world:")
+    assert any(line.startswith("smallest changes that help") for line in rest)
+
+
+def test_what_would_have_no_effect_is_refused(
+    gangproof_command: Callable[..., Result], scenario_file: Callable[..., Path]
+) -> None:
+    stepped = gangproof_command("explain", ROOT / "examples/two-gangs", "podgroup/blue", "--step", "2")
+    assert stepped.exit_code == 2
+    assert "only scenarios have steps" in stepped.stderr
+    gated = gangproof_command(
+        "explain", scenario_file(TWO), "podgroup/g", "--feature-gates", "GangScheduling=false"
+    )
+    assert gated.exit_code == 2
+    assert "a scenario names its own" in gated.stderr
+
+
 @pytest.mark.parametrize(
     ("what", "message"),
     [

@@ -35,7 +35,7 @@ def test_json(gangproof_command):
 def test_an_unknown_fault(gangproof_command):
     result = gangproof_command("faults", "F-00")
     assert result.exit_code == 2
-    assert "f-00" in result.stderr
+    assert "F-00" in result.stderr
 
 
 def test_a_survivor_and_a_false_alarm_are_violations():
