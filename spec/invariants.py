@@ -270,7 +270,7 @@ def victims_weaker(now: State, then: State) -> Iterable[Clause]:
 
 @invariant("INV-17", "PREEMPT-20 PREEMPT-27", witness=witnesses.whole_unit, mutant=mutants.part_of_a_unit)
 def disruption_atomicity(now: State, then: State) -> Iterable[Clause]:
-    """Of a group with disruptionMode PodGroup, a decision to preempt names all pods on nodes, or none."""
+    """Of a group with disruptionMode PodGroup, a decision to preempt names all pods on nodes that exist, or none."""
     yield clause(
         "the victim's siblings on nodes go with it",
         Or(then.victim(w, g), now.terminating(w)),
@@ -280,6 +280,7 @@ def disruption_atomicity(now: State, then: State) -> Iterable[Clause]:
             now.group(w) == now.group(v),
             now.whole(now.group(v)),
             now.on_node(w),
+            now.node_exists(now.node(w)),
         ],
     )
 

@@ -61,6 +61,7 @@ def evict(now: State, g: Term, victims: Term, asker: Term) -> Step:
                     now.group(w) == now.group(v),
                     now.whole(now.group(v)),
                     now.on_node(w),
+                    now.node_exists(now.node(w)),
                 ],
             ),
         ],

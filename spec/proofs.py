@@ -37,12 +37,11 @@ TIMEOUT_MS = 10_000
 class Obligation:
     """One question and its answer.
 
-    `subject` is an invariant's id, a counter's name or, for `facts`, the word itself; `action` is the name of
-    the action (empty where there is none). `trivial` says that the action changes nothing that the invariant
-    reads, so that nothing was asked of the solver. `expected` is "violated" for a mutant. `counterexample` is
-    a small state before and after the step. `reachable` is for whoever searches for that state; nobody here
-    fills it in. `assertions` are what the solver was asked: the answer is "holds" iff together they cannot be
-    satisfied.
+    `subject` is an invariant's id, a counter's name or, for `facts`, the word itself; `action` is the name of the
+    action (empty where there is none). `trivial` says that the action changes nothing that the invariant reads, so
+    that nothing was asked of the solver. `expected` is "violated" for a mutant. `counterexample` is a small state
+    before and after the step, which need not be reachable. `assertions` are what the solver was asked: the answer
+    is "holds" iff together they cannot be satisfied.
     """
 
     question: Question
@@ -53,7 +52,6 @@ class Obligation:
     expected: Verdict = "holds"
     trivial: bool = False
     counterexample: str | None = None
-    reachable: bool | None = None
     assertions: tuple[Term, ...] = field(default=(), repr=False, eq=False)
 
     @property
