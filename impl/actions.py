@@ -29,7 +29,7 @@ from gangproof.impl.preemption.calls import (
 )
 from gangproof.impl.preemption.rounds import begin as begin_call
 from gangproof.impl.preemption.rounds import end_rounds
-from gangproof.impl.queue import cooling, freed
+from gangproof.impl.queue import freed
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Cycle, World, removed
 
@@ -63,7 +63,7 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
     if not steps:
         steps.extend(
             (Action("backoff-over", (entity,)), rules.expire(rules, world, entity))
-            for entity in cooling(world)
+            for entity in rules.cooling(world)
         )
     steps.extend(_outside(world, rules))
     return steps

@@ -18,7 +18,19 @@ from gangproof.impl.preemption.nominate import drop_stale, nominate
 from gangproof.impl.preemption.rounds import evict
 from gangproof.impl.preemption.spare import spare
 from gangproof.impl.preemption.units import weaker_units
-from gangproof.impl.queue import admit, end_group_backoff, expire, fail, gate, order, pop, ready, resume, wake
+from gangproof.impl.queue import (
+    admit,
+    cooling,
+    end_group_backoff,
+    expire,
+    fail,
+    gate,
+    order,
+    pop,
+    ready,
+    resume,
+    wake,
+)
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.snapshot import assume, snapshot, undo
 
@@ -58,6 +70,7 @@ INTENDED = Rules(
     hint=hint,
     wake=wake,
     rejoin=end_group_backoff,
+    cooling=cooling,
     expire=expire,
     controllers=controllers,
     admission=admission,

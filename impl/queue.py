@@ -74,7 +74,7 @@ def end_group_backoff(rules: Rules, world: World, group: str | None) -> World:
     return evolve(
         world,
         queue=tuple(
-            _out_of_backoff(rules, world, e) if e.place == "backoff" and group_of(world, e) == group else e
+            out_of_backoff(rules, world, e) if e.place == "backoff" and group_of(world, e) == group else e
             for e in world.queue
         ),
     )
@@ -88,7 +88,8 @@ def asks_early(world: World) -> bool:
     return world.settings.gates.scheduler_pop_from_backoff_q
 
 
-def _out_of_backoff(rules: Rules, world: World, entry: Entry) -> Entry:
+def out_of_backoff(rules: Rules, world: World, entry: Entry) -> Entry:
+    """The entry after its backoff: active, or gated if PreEnqueue is asked now and says no (QUEUE-22, QUEUE-24)."""
     plugins = () if asks_early(world) else rules.gate(rules, world, world.pods[entry.pod])
     if plugins:
         return evolve(entry, place="gated", plugins=tuple(sorted({*entry.plugins, *plugins})))
@@ -270,7 +271,7 @@ def _missed(rules: Rules, world: World, pod: Pod, plugins: tuple[str, ...]) -> b
 
 
 def cooling(world: World) -> tuple[str, ...]:
-    """The entities whose backoff still runs: groups, and pods without one, sorted (QUEUE-20)."""
+    """Whose backoff still runs: groups, and pods without one, sorted (QUEUE-20; SEMANTICS 0.5, group backoff)."""
     return tuple(sorted({group_of(world, e) or e.pod for e in world.queue if e.cooling}))
 
 
@@ -281,7 +282,7 @@ def expire(rules: Rules, world: World, entity: str) -> World:
         if not entry.cooling or (group_of(world, entry) or entry.pod) != entity:
             return entry
         entry = evolve(entry, cooling=False)
-        return _out_of_backoff(rules, world, entry) if entry.place == "backoff" else entry
+        return out_of_backoff(rules, world, entry) if entry.place == "backoff" else entry
 
     return evolve(world, queue=tuple(map(over, world.queue)))
 

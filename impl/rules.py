@@ -214,6 +214,10 @@ class WakeStep(Protocol):
     def __call__(self, rules: Rules, world: World, event: Event) -> World: ...
 
 
+class CoolingStep(Protocol):
+    def __call__(self, world: World) -> tuple[str, ...]: ...
+
+
 class ExpireStep(Protocol):
     def __call__(self, rules: Rules, world: World, entity: str) -> World: ...
 
@@ -269,6 +273,7 @@ class Rules:
     hint: HintStep
     wake: WakeStep
     rejoin: RejoinStep
+    cooling: CoolingStep
     expire: ExpireStep
     controllers: ControllersStep
     admission: AdmissionStep

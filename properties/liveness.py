@@ -98,7 +98,8 @@ def _tries(before: World, action: Action, after: World) -> Iterator[str]:
 def _justified(before: World, action: Action, after: World) -> Iterable[str]:
     """The groups that may be tried again after this step: their backoff is over, or something happened outside."""
     if action.name == CLOCK:
-        return (action.args[0],)
+        pod = before.pods.get(action.args[0])
+        return (action.args[0],) if pod is None or pod.group is None else (pod.group,)
     return before.members if action.name in (*USERS, "evict", "bind", "bind-fails") else ()
 
 

@@ -10,10 +10,12 @@ from attrs import evolve
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.hints import shipped_hint
 from gangproof.impl.objects import Pod
-from gangproof.impl.queue import end_group_backoff, strongest
+from gangproof.impl.queue import end_group_backoff, out_of_backoff, strongest
 from gangproof.impl.rules import (
     AdmitStep,
     Change,
+    CoolingStep,
+    ExpireStep,
     HintStep,
     OrderStep,
     PopStep,
@@ -117,6 +119,30 @@ def with_siblings_in_backoff(old: PopStep) -> PopStep:
     return pop
 
 
+def each_pod(_: CoolingStep) -> CoolingStep:
+    """Each member has a backoff of its own, by how often it was tried in vain (QUEUE-20)."""
+
+    def cooling(world: World) -> tuple[str, ...]:
+        return tuple(sorted(entry.pod for entry in world.queue if entry.cooling))
+
+    return cooling
+
+
+def of_one_pod(_: ExpireStep) -> ExpireStep:
+    """The end of a member's backoff brings back nobody else (QUEUE-20, QUEUE-24)."""
+
+    def expire(rules: Rules, world: World, entity: str) -> World:
+        entry = world.entry(entity)
+        if entry is None or not entry.cooling:
+            return world
+        cooled = evolve(entry, cooling=False)
+        if entry.place == "backoff":
+            cooled = out_of_backoff(rules, world, cooled)
+        return evolve(world, queue=tuple(cooled if e is entry else e for e in world.queue))
+
+    return expire
+
+
 def each_for_itself(_: RejoinStep) -> RejoinStep:
     """A member that becomes active ends nobody else's backoff; siblings come along when it is popped (QUEUE-14a)."""
 
@@ -167,13 +193,19 @@ DEVIATIONS = (
     Deviation(
         Change(
             "DEV-12",
-            "backoff is skipped when the queue is otherwise idle, and for siblings that are taken along",
-            {"ready": early, "pop": with_siblings_in_backoff, "rejoin": each_for_itself},
+            "each pod has a backoff of its own, skipped when the queue is otherwise idle and for siblings taken along",
+            {
+                "ready": early,
+                "pop": with_siblings_in_backoff,
+                "rejoin": each_for_itself,
+                "cooling": each_pod,
+                "expire": of_one_pod,
+            },
         ),
         promise="the standard backoff applies to a group",
         intended="nothing is popped before its backoff is over, unless a new member or an event justifies it",
         breaks=("LIVE-09",),
-        rules=("QUEUE-19", "QUEUE-19b", "QUEUE-23"),
+        rules=("QUEUE-19", "QUEUE-19b", "QUEUE-20", "QUEUE-23"),
         scenario="DEV-12-shipped",
     ),
     Deviation(

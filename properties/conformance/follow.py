@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import combinations
+from itertools import chain, product
+from math import prod
 
 from attrs import evolve, field, frozen
 
@@ -18,7 +19,6 @@ from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.queue import cooling
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
@@ -39,8 +39,7 @@ from gangproof.properties.conformance.recording import (
 )
 from gangproof.properties.conformance.shown import told
 from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, together
-from gangproof.properties.conformance.turns import Turn, Turns, active
-from gangproof.properties.machine import CLOCK
+from gangproof.properties.conformance.turns import Turn, Turns, active, cooled
 from gangproof.properties.system import Path
 
 LONGEST_BACKOFF = 10
@@ -117,12 +116,18 @@ class _TooMuchError(Exception):
 def follow(recording: Recording, most: int = MOST_STANDS) -> Followed:
     """Follow one run to its end, or to the first thing that the model would not have done.
 
-    It is cut where the model may stand in more than so many ways within one step.
+    It is cut where the model may stand in more than so many ways within one step. Runs in which the backoffs of a
+    group's members end together are tried first, for they explain nearly everything and are far fewer.
     """
     if recording.needs:
         return Followed(recording.name, needs=recording.needs)
+    found = _follow(recording, most, apart=False)
+    return found if found.difference is None else _follow(recording, most, apart=True)
+
+
+def _follow(recording: Recording, most: int, *, apart: bool) -> Followed:
     reader = Reader(rules_for(recording.pinned), recording.log, recording.inner)
-    follower = _Follower(recording, reader, Turns(reader), most)
+    follower = _Follower(recording, reader, Turns(reader, apart), most)
     try:
         return follower.run()
     except BeyondError as beyond:
@@ -171,7 +176,7 @@ class _Follower:
             return self.settled(step, stands, until)
         if isinstance(step, Advance):
             return together(evolve(stand, timely=True) for stand in stands)
-        rested = together(late for stand in stands for late in _late(self.reader.rules, stand))
+        rested = together(late for stand in stands for late in self.late(stand))
         if isinstance(step, Cycles):
             return self.cycled(step.limit, rested)
         if isinstance(step, Attempt):
@@ -181,6 +186,18 @@ class _Follower:
         if isinstance(step, Refuse):
             return together(s for stand in rested if (s := self.refused(step.step, stand)) is not None)
         return together(s for stand in rested if (s := self.changed(step, stand)) is not None)
+
+    def late(self, stand: Stand) -> Iterator[Stand]:
+        """The stand with any of the backoffs over that may have run out since the scheduler had its turn."""
+        if not stand.timely:
+            yield stand
+            return
+        stand = evolve(stand, timely=False)
+        choices = [self.turns.any_over(stand.world, clocks) for clocks in self.turns.clocks(stand.world)]
+        if prod(map(len, choices)) > self.most:
+            raise _TooMuchError
+        for over in product(*choices):
+            yield stand.then(cooled(self.reader.rules, stand.world, chain(*over)))
 
     def seen(self, stand: Stand, look: Look) -> Iterator[Stand]:
         """The stand, if it is what was seen; with the number of cycles that was noted, if one was."""
@@ -347,20 +364,6 @@ class _Follower:
 def _places(world: World) -> bool:
     """Whether a cycle runs that is about to look for a place for its first member."""
     return world.cycle is not None and world.cycle.stage == "placing"
-
-
-def _late(rules: Rules, stand: Stand) -> Iterator[Stand]:
-    """The stand with any of the backoffs over that may have run out since the scheduler had its turn."""
-    if not stand.timely:
-        yield stand
-        return
-    entities = cooling(stand.world)
-    for number in range(len(entities) + 1):
-        for over in combinations(entities, number):
-            after = evolve(stand, timely=False)
-            for entity in over:
-                after = after.then(((Action(CLOCK, (entity,)), rules.expire(rules, after.world, entity)),))
-            yield after
 
 
 def _rested(stand: Stand, idle: int) -> Stand:

@@ -1,7 +1,7 @@
 """What a step of the model would show to somebody outside, in the vocabulary of `events`.
 
-A write to the API shows only if it changes what was last shown of that object's field. The watcher goes by
-name: an object that was deleted and made again is the same to it.
+A write to the API shows only if it changes what was last shown of that object's field. An object that was
+deleted and made again is another one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gangproof.properties.conformance.events import (
 )
 
 Shown = Table[str]
-"""What was last shown, by field and key of the object."""
+"""What was last shown, by field, key and uid of the object."""
 
 
 def effects(before: World, after: World, shown: Shown) -> tuple[tuple[Observed, ...], Shown]:
@@ -39,7 +39,7 @@ def effects(before: World, after: World, shown: Shown) -> tuple[tuple[Observed, 
                 continue
             if pod.node_name is not None and old.node_name is None:
                 seen.append(Bound(key, pod.node_name))
-            field, value = f"nomination/{key}", pod.nominated_node_name or ""
+            field, value = f"nomination/{key}/{pod.uid}", pod.nominated_node_name or ""
             if (shown.get(field) or "") != value:
                 shown = shown.put(field, value)
                 seen.append(Nominated(key, pod.nominated_node_name))
@@ -48,7 +48,7 @@ def effects(before: World, after: World, shown: Shown) -> tuple[tuple[Observed, 
             old, written = before.groups.get(key), conditioned(group)
             if old is None or written is None or old.condition == group.condition:
                 continue
-            field, value = f"condition/{key}", str(written)
+            field, value = f"condition/{key}/{group.uid}", str(written)
             if shown.get(field) != value:
                 shown = shown.put(field, value)
                 seen.append(written)

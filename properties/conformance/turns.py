@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, combinations
 
 from attrs import field, frozen
 
 from gangproof.impl.actions import Action, cycle_steps, successors
-from gangproof.impl.queue import cooling, group_of, notice
+from gangproof.impl.queue import asks_early, group_of, notice
+from gangproof.impl.rules import Rules
 from gangproof.impl.world import Event, World
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.shown import Shown
@@ -17,6 +19,8 @@ from gangproof.properties.machine import CLOCK
 Cycles = Callable[[World, Way], Iterator[Way]]
 """From a world in which somebody may be tried, and the way there, to the ways on from it."""
 
+MOST_APART = 3
+"""Of more backoffs than these not every set that may have run out is looked at."""
 FLUSH_AFTER = 300
 """Seconds after which an entry of the pool may meet the flush (QUEUE-26)."""
 
@@ -45,9 +49,13 @@ class Turn:
 
 @frozen
 class Turns:
-    """The turns of the scheduler whose log is read, remembered by world: a failing group is tried over and over."""
+    """The turns of the scheduler whose log is read, remembered by world: a failing group is tried over and over.
+
+    `apart` says whether the backoffs of members of one group may end one by one.
+    """
 
     reader: Reader
+    apart: bool = False
     known: dict[tuple[World, Shown, bool], tuple[Turn, ...]] = field(
         factory=dict[tuple[World, Shown, bool], tuple[Turn, ...]]
     )
@@ -89,17 +97,46 @@ class Turns:
         if active(world):
             yield from cycles(world, ())
             return
-        early = world.settings.gates.scheduler_pop_from_backoff_q
-        for entity in cooling(world):
-            served = [
-                e for e in world.queue if e.place == "backoff" and (group_of(world, e) or e.pod) == entity
+        early = asks_early(world)
+        for clocks in chain.from_iterable(map(self.next_over, self.clocks(world))):
+            over = cooled(self.reader.rules, world, clocks)
+            after = over[-1][1]
+            back = [
+                old
+                for old, new in zip(world.queue, after.queue, strict=True)
+                if old.place == "backoff" != new.place
             ]
-            if served and (timely or (early and any(e.plugins for e in served))):
-                over = (Action(CLOCK, (entity,)), self.reader.rules.expire(self.reader.rules, world, entity))
-                if active(over[1]):
-                    yield from cycles(over[1], (over,))
+            if back and (timely or (early and any(entry.plugins for entry in back))):
+                if active(after):
+                    yield from cycles(after, over)
                 else:
-                    yield (over,)
+                    yield over
+
+    def clocks(self, world: World) -> list[tuple[str, ...]]:
+        """The backoffs that still run, those of a group's members together."""
+        found: dict[str, list[str]] = {}
+        for clock in self.reader.rules.cooling(world):
+            entry = world.entry(clock)
+            found.setdefault((entry and group_of(world, entry)) or clock, []).append(clock)
+        return list(map(tuple, found.values()))
+
+    def next_over(self, clocks: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Which of a group's backoffs may run out next: who is still in backoff comes along with the first."""
+        alone = [(clock,) for clock in clocks] if self.apart and len(clocks) > 1 else []
+        return [clocks, *alone]
+
+    def any_over(self, world: World, clocks: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Which of a group's backoffs may have run out some time ago.
+
+        It matters who was let in by PreEnqueue then, and who will be asked later, when a sibling is popped.
+        """
+        if asks_early(world) or not self.apart or len(clocks) == 1:
+            return [(), *self.next_over(clocks)]
+        sizes = range(len(clocks) + 1)
+        if len(clocks) > MOST_APART:
+            self.reader.frontier.left_out.add("backoffs that end apart")
+            sizes = (0, 1, len(clocks) - 1, len(clocks))
+        return [some for size in sizes for some in combinations(clocks, size)]
 
     def flushed(self, world: World) -> Iterator[Way]:
         after = notice(self.reader.rules, world, Event("Flush"))
@@ -150,6 +187,14 @@ class Turns:
                 continue
             if self.reader.rules.verdict(self.reader.rules, after, cycle) in ("Success", "Waiting"):
                 raise BeyondError("several topology domains that fit")
+
+
+def cooled(rules: Rules, world: World, clocks: Iterable[str]) -> Way:
+    """These backoffs run out, one after another."""
+    way: Way = ()
+    for clock in clocks:
+        way = (*way, (Action(CLOCK, (clock,)), rules.expire(rules, way[-1][1] if way else world, clock)))
+    return way
 
 
 def _may_end_calls(world: World) -> bool:

@@ -186,6 +186,17 @@ def test_backoff_is_served_early_when_shipped() -> None:
     assert EARLY.ready(errors) is None
 
 
+def test_each_member_has_a_backoff_of_its_own_or_all_share_one() -> None:
+    """QUEUE-20, DEV-12: in v1.36.3 one member is back before the others, in *intended* all come at once."""
+    world = there(node("n", 1), gang("g", 2), pod("p1", "g"), pod("p2", "g"))
+    for p in ("p1", "p2"):
+        world = in_place(world, p, "backoff", "NodeResourcesFit", cooling=True)
+    assert EARLY.cooling(world) == ("default/p1", "default/p2")
+    assert queued(EARLY.expire(EARLY, world, "default/p2")) == {"p1": "backoff", "p2": "active"}
+    assert INTENDED.cooling(world) == ("default/g",)
+    assert queued(INTENDED.expire(INTENDED, world, "default/g")) == {"p1": "active", "p2": "active"}
+
+
 def test_a_popped_pod_is_in_flight_until_it_is_closed() -> None:
     """QUEUE-19a, QUEUE-29: closing twice is closing once."""
     world = there(node("n", 1), basic("g"), pod("p1", "g"), pod("p2"))
