@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangproof.impl.deviations import DEVIATIONS, Deviation
-from gangproof.rulebook import Rule, reasons, rules
+from gangproof.rulebook import SAME, Rule, reasons, rules, same
 
 HEAD = """# Deviations
 
@@ -20,18 +20,11 @@ without it it does not. A *race* strikes or not by relative timing alone.
 
 This page is made from the code and checked by a test.
 """
-SAME = "same"
-"""How the column *intended* begins in a row that does not tell the profiles apart."""
 
 
 def rows() -> dict[str, Rule]:
     """The rows of the table of deviations by id, in order."""
     return {name: rule for name, rule in rules().items() if name.startswith("DEV-")}
-
-
-def same(row: Rule) -> bool:
-    """Whether the row describes what both profiles do."""
-    return dict(row.cells)["intended"].startswith(SAME)
 
 
 def page() -> str:
@@ -96,4 +89,4 @@ def _cells(row: Rule, why: str) -> str:
 
 
 def _why_same(row: Rule) -> str:
-    return dict(row.cells)["intended"].removeprefix(SAME).lstrip(": ")
+    return same(row).removeprefix(SAME).lstrip(": ")

@@ -1,10 +1,11 @@
-"""Every rule and property of docs/semantics.md: its text, and who implements, proves and tests it.
+"""Every rule and property of docs/semantics.md: its text, and who implements, judges, proves and tests it.
 
-The text is read from the document itself, which travels with the package. Who implements a rule is read off
-the docstrings of the sources, so the list cannot claim what the code does not say. A test holds the rules that
-it names, a scenario those whose text names its row (`S:PG-04`). Tests and scenarios are not part of an
-installed package; where the sources are a checkout, they are found beside it. A rule that nobody carries or
-holds has a reason, in `gangproof.unmodelled`.
+The text is read from the document itself, which travels with the package. Who implements a rule, and who asks of
+runs whether a promise is kept, is read off the docstrings of the sources, so the list cannot claim what the code
+does not say. A test holds the rules that it names, a scenario those whose text names its row (`S:PG-04`). Tests and
+scenarios are not part of an installed package; where the sources are a checkout, they are found beside it. A rule
+that nobody carries or holds has a reason: in `gangproof.unmodelled`, or in the table of deviations where both
+profiles do the same.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 from attrs import frozen
@@ -32,6 +34,10 @@ _ROWS = re.compile(rf"S:({_ITEM}(?:(?:, ?|…){_ITEM})*)")
 _HEADING = re.compile(r"^(#{2,3})\s+(.*)$")
 ROOMS = ("impl", "load")
 """The parts of the package whose functions implement rules."""
+PROMISES = ("INV", "LIVE", "THM")
+"""The families that no function carries: functions of `properties` judge by them."""
+SAME = "same"
+"""How the column *intended* begins in a row of a deviation that does not tell the profiles apart."""
 NAMED_AS_DATA = ("counterexamples", "docs", "harness/test_rulebook.py")
 """Below tests/, where ids stand as examples of text, so that naming a rule is no test of it."""
 
@@ -52,21 +58,28 @@ class Rule:
 
 @frozen
 class Standing:
-    """What becomes of a rule: functions that carry it, invariants that cite it, tests that hold it.
+    """What becomes of a rule: functions that carry it or judge by it, invariants that cite it, tests that hold it.
 
     `reason` says why one of these is missing, "" if nothing needs to be said.
     """
 
     rule: Rule
     implemented: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
     reason: str = ""
 
     @property
     def kept(self) -> bool:
-        """Whether some function carries the rule and something would notice if it no longer did."""
-        return bool(self.implemented) and bool(self.proved or self.tested)
+        """Whether some function carries the rule, or judges by it, and something would notice if it no longer did."""
+        carried = self.implemented or self.judged or (self.proved and self.promised)
+        return bool(carried) and bool(self.proved or self.tested)
+
+    @property
+    def promised(self) -> bool:
+        """Whether it is a promise, about which runs are asked, rather than a rule that functions follow."""
+        return self.rule.id.partition("-")[0] in PROMISES
 
 
 def document() -> str:
@@ -122,10 +135,17 @@ def standing(rule_id: str) -> Standing:
     return Standing(
         rules()[rule_id],
         implementations().get(rule_id, ()),
+        judges().get(rule_id, ()),
         proofs().get(rule_id, ()),
         tests().get(rule_id, ()),
-        reasons().get(rule_id, ""),
+        reasons().get(rule_id, "") or same(rules()[rule_id]),
     )
+
+
+def same(rule: Rule) -> str:
+    """Why both profiles do the same in this row of the table of deviations; "" for a rule that is none."""
+    intended = dict(rule.cells).get("intended", "")
+    return intended if intended.startswith(SAME) else ""
 
 
 @lru_cache(maxsize=1)
@@ -164,13 +184,24 @@ def _gathered(pairs: Iterator[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]
 
 @lru_cache(maxsize=1)
 def implementations() -> Mapping[str, tuple[str, ...]]:
-    """By rule id the functions and classes whose docstring names it, as `module.function`."""
-    return _gathered(_named_in_docstrings())
+    """By rule id the functions and classes whose docstring names it, as `module.function`; the change that makes a
+    deviation."""
+    from gangproof.impl.deviations import DEVIATIONS
+
+    changes = ((d.id, f"the change of {', '.join(d.change.wraps)} in profile v1.36.3") for d in DEVIATIONS)
+    return _gathered(chain(_named_in_docstrings(*ROOMS), changes))
 
 
-def _named_in_docstrings() -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=1)
+def judges() -> Mapping[str, tuple[str, ...]]:
+    """By the id of a promise the functions and classes of `properties` whose docstring names it."""
+    found = _named_in_docstrings("properties")
+    return _gathered((rule_id, place) for rule_id, place in found if rule_id.partition("-")[0] in PROMISES)
+
+
+def _named_in_docstrings(*rooms: str) -> Iterator[tuple[str, str]]:
     package = Path(gangproof.__file__).parent
-    for room in ROOMS:
+    for room in rooms:
         for path in sorted((package / room).rglob("*.py")):
             module = ".".join(("gangproof", *path.relative_to(package).with_suffix("").parts))
             for name, docstring in _docstrings(ast.parse(path.read_text(encoding="utf-8"))):
@@ -211,12 +242,16 @@ def checkout() -> Path | None:
 
 @lru_cache(maxsize=1)
 def tests() -> Mapping[str, tuple[str, ...]]:
-    """By rule id the test files and the scenarios that name it; none where the sources are no checkout."""
+    """By rule id the tests and scenarios that name it, the scenario that shows a deviation, and the tests that
+    ask every theorem; none where the sources are no checkout."""
     root = checkout()
     return {} if root is None else _gathered(_named_in_tests(root))
 
 
 def _named_in_tests(root: Path) -> Iterator[tuple[str, str]]:
+    from gangproof.impl.deviations import DEVIATIONS
+    from gangproof.properties.theorems import THEOREMS
+
     for path in sorted((root / "tests").rglob("*.py")):
         where = path.relative_to(root / "tests").as_posix()
         if where.startswith(NAMED_AS_DATA):
@@ -224,6 +259,10 @@ def _named_in_tests(root: Path) -> Iterator[tuple[str, str]]:
         for name, text in _pieces(path.read_text(encoding="utf-8")):
             for rule_id in sorted(cited(text)):
                 yield rule_id, f"tests/{where}::{name}" if name else f"tests/{where}"
+    for theorem in THEOREMS:
+        for rule_id in sorted(cited(f"{theorem.id} {theorem.statement}")):
+            yield rule_id, "tests/properties/test_theorems.py"
+    yield from ((d.id, f"scenario {d.scenario}") for d in DEVIATIONS if d.scenario)
     by_row = _gathered((row, rule.id) for rule in rules().values() for row in rows(rule))
     for path in sorted((root / "scenarios").glob("*.scenario.yaml")):
         for name in re.findall(r"(?m)^scenario:\s*(\S+)", path.read_text(encoding="utf-8")):

@@ -54,7 +54,7 @@ def _fitting(property_id: str) -> Callable[[World], Iterator[str]]:
 
 
 def _ungated(world: World) -> Iterator[str]:
-    """Members without a place that nothing holds back at the gate."""
+    """Members without a place that nothing holds back at the gate (LIVE-03)."""
     for pod in world.pods.values():
         entry = world.entry(pod.key)
         waits = pod.node_name is None and pod.key not in world.assumed and counts(pod)
@@ -63,6 +63,7 @@ def _ungated(world: World) -> Iterator[str]:
 
 
 def _at_permit(world: World) -> Iterator[str]:
+    """Members that wait for their siblings at Permit (LIVE-05)."""
     return (pod for pod, binding in world.bindings.items() if binding.call == "permit")
 
 
@@ -104,7 +105,7 @@ def _justified(before: World, action: Action, after: World) -> Iterable[str]:
 
 
 def _evicts(before: World, action: Action, after: World) -> Iterable[str]:
-    """The group for which an eviction takes a pod away in this step."""
+    """The group for which an eviction takes a pod away in this step (LIVE-07)."""
     return (action.args[1],) if action.name == "evict" else ()
 
 

@@ -31,7 +31,7 @@ def rules(
     ] = None,
     output: Annotated[Output, typer.Option("-o", "--output", help="The form of the answer.")] = Output.TEXT,
 ) -> int:
-    """Show every rule and property, or some: the text, where it is implemented, proved and tested.
+    """Show every rule and property, or some: the text, who carries it or judges by it, where it is proved and tested.
 
     Example: gangproof rules CYCLE-26
     """
@@ -70,6 +70,7 @@ def _fields(standing: Standing) -> dict[str, Any]:
         "section": standing.rule.section,
         "text": dict(standing.rule.cells),
         "implemented": list(standing.implemented),
+        "judged": list(standing.judged),
         "proved": list(standing.proved),
         "tested": list(standing.tested),
         "reason": standing.reason,
@@ -87,6 +88,7 @@ def _lines(found: Sequence[Standing]) -> Iterator[str]:
             section = rule.section
         marks = (
             ("I" if standing.implemented else "-")
+            + ("J" if standing.judged else "-")
             + ("P" if standing.proved else "-")
             + ("T" if standing.tested else "-")
             + ("R" if standing.reason else "-")
@@ -94,7 +96,7 @@ def _lines(found: Sequence[Standing]) -> Iterator[str]:
         yield f"  {rule.id:<12} {marks}  {textwrap.shorten(rule.text, 80, placeholder='…')}"
     yield ""
     yield (
-        f"{len(found)} rules; I: implemented, P: proved, T: tested, R: with a reason why not; "
+        f"{len(found)} rules; I: implemented, J: judged by, P: proved, T: tested, R: with a reason why not; "
         "gangproof rules ID shows one in full"
     )
 
@@ -104,8 +106,11 @@ def _in_full(standing: Standing) -> Iterator[str]:
     yield f"{rule.id}  ({rule.section})"
     for name, text in rule.cells:
         yield from textwrap.wrap(f"{name}: {text}", 98, initial_indent="  ", subsequent_indent="    ")
+    carried = (
+        ("judged by", standing.judged) if standing.promised else ("implemented by", standing.implemented)
+    )
     lists = (
-        ("implemented by", standing.implemented),
+        carried,
         ("proved as", standing.proved),
         ("tested by", standing.tested),
     )

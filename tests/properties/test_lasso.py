@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,9 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED, V1_36_3
-from gangproof.impl.rules import Rules, profile
-from gangproof.impl.world import Settings, World
+from gangproof.impl.queue import close
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.world import Result, Settings, World
 from gangproof.load import load_scenarios
 from gangproof.properties.explore import Limits
 from gangproof.properties.lasso import Lassos, Promise, duty, lassos
@@ -44,6 +45,18 @@ TWO_NAMES = Settings(profiles=("default-scheduler", "other"))
 
 def only(*ids: str) -> Rules:
     return profile(INTENDED, *(d.change for d in DEVIATIONS if d.id in ids))
+
+
+def closed(step: Callable[[Rules, World, Pod, Result], World]) -> Callable[..., World]:
+    """A failed pod is not put back into the queue."""
+
+    def fail(rules: Rules, world: World, pod: Pod, result: Result) -> World:
+        return close(world, [pod.key])
+
+    return fail
+
+
+LOST = Change("lost", "whoever fails is forgotten", {"fail": closed})
 
 
 def alone(start: World, rules: Rules) -> Lassos:
@@ -160,6 +173,12 @@ def test_live_02_a_replacement_of_a_member_is_gated_when_another_has_completed(r
     assert found.exploration.states == 1
     assert found.found["LIVE-02"].loop is None
     assert "LIVE-02" not in alone(one_ended(only("DEV-23"), 1), only("DEV-23")).found
+
+
+@pytest.mark.parametrize(("rules", "broken"), [(INTENDED, False), (profile(INTENDED, LOST), True)])
+def test_live_03_a_member_that_does_not_come_back_is_missed(rules: Rules, broken: bool) -> None:
+    start = world(node("n1", 0), gang("g1", 1), pod("p1", "g1"))
+    assert ("LIVE-03" in alone(start, rules).found) is broken
 
 
 # LIVE-07 needs weaker pods without end: a controller that replaces the evicted one, and the kubelet.
