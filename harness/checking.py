@@ -155,7 +155,7 @@ def check_loaded(loaded: Loaded, options: Options, watch: Watch = unwatched) -> 
     gates = gates_for(loaded, options)
     objects = tuple(keep_enabled(obj, gates) for obj in loaded.objects if served(obj, gates))
     kinds = {type(obj).__name__ for obj in objects}
-    if "Pod" not in kinds:
+    if not kinds & {"Pod", "Job"}:
         verdict, why = Verdict.NOTHING_CHECKED, "no pods and no groups"
         if "PodGroup" in kinds:
             verdict, why = Verdict.VACUOUS, "no pods, so no group is ever tried"

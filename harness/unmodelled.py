@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 CLAIMS = "not modelled: there are no resource claims, their controller and their plugin"
-JOBS = "not modelled: there is no Job and no Job controller"
 
 REASONS: Mapping[str, str] = {
     "API-07, CHO-10, CHO-13, ACT-26, OBS-09": CLAIMS,
     "DEV-39, DEV-40, DEV-41, DEV-42, DEV-43, DEV-44, DEV-45, DEV-50, DEV-54": CLAIMS,
-    "API-08, API-56, ACT-28, OBS-11": JOBS,
-    "DEV-46, DEV-48": JOBS,
-    "CHO-11": "not modelled: only claims and Jobs make objects with generated names",
+    "CHO-11": "not modelled: a generated name is one that nobody has, and which one decides nothing",
     "COND-06": "no rule of its own: it points to CYCLE-50 to 57",
-    "QUEUE-19c": "cannot occur: pods are seen promptly, so a deleted pod leaves the queue and its group at once,"
-    " and no pod without member state is popped",
+    "QUEUE-19c": "cannot occur: what shows that a pod is gone takes it out of its group and the queue in one step,"
+    " so no pod without member state is popped",
     "CYCLE-10": "not modelled: a step is a plain function of the snapshot, so there is no state of a pod's cycle that"
     " could be stale",
     "CYCLE-34, FILT-18": "not modelled: devices, volumes, extenders, declared node features and image names",
@@ -30,11 +27,10 @@ REASONS: Mapping[str, str] = {
     "PREEMPT-29": "derived from PREEMPT-20 to 28: what is guaranteed is asked of every run as INV-16, INV-17 and"
     " INV-18",
     "PREEMPT-35": "nothing to do: the nominations that it would clear are those on no node (DEV-36)",
-    "ACT-29": "not modelled: no object owns another, so nothing is collected",
-    "ACT-30, ACT-31": "not modelled: no component restarts",
-    "ACT-32": "not modelled beyond the calls that a scenario lets fail: bind, PreBind and eviction",
-    "DEV-16": "not modelled: status writes are synchronous and pods are seen promptly, so a nomination is in memory"
-    " and in the status, or in neither",
+    "ACT-31": "nothing to do: a controller remembers only for whom it waits, and reads the rest anew each time",
+    "GC-08": CLAIMS,
+    "DEV-16": "not modelled: status writes are synchronous, and where nobody lags a nomination is in memory and in the"
+    " status, or in neither",
     "DEV-21": "no change of its own: that members are lost after the verdict and True is written all the same follows"
     " from the commit member by member (DEV-19, DEV-52)",
 }

@@ -8,17 +8,21 @@ the fine ones by construction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from attrs import evolve, field, frozen
 
-from gangproof.impl.api import create, delete, kind_of
+from gangproof.impl.api import afterwards
 from gangproof.impl.commit import bindable
 from gangproof.impl.condition import report
+from gangproof.impl.control import NO_CONTROL
+from gangproof.impl.controllers.collect import collections
+from gangproof.impl.controllers.job_sync import again, sync_calls, syncs
+from gangproof.impl.controllers.protection import let_go, prompt, unneeded
 from gangproof.impl.cycle import begin, try_member, weigh
-from gangproof.impl.gates import Object
 from gangproof.impl.ghost import remember
+from gangproof.impl.outside import Move, outside
 from gangproof.impl.preemption.calls import (
     Call,
     call_in_cycle,
@@ -30,7 +34,10 @@ from gangproof.impl.preemption.calls import (
 from gangproof.impl.preemption.rounds import begin as begin_call
 from gangproof.impl.preemption.rounds import end_rounds
 from gangproof.impl.queue import freed
+from gangproof.impl.restart import landings
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import unseen
+from gangproof.impl.views import deliver, deliverable
 from gangproof.impl.world import Cycle, World, removed
 
 Grain = Literal["fine", "coarse"]
@@ -59,14 +66,62 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
     steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
     steps.extend(_calls(world, rules))
     steps.extend(_evictions(world, rules))
-    steps.extend(_views(world))
+    if world.control is not NO_CONTROL:
+        steps.extend(_control(world, rules, grain))
     if not steps:
-        steps.extend(
-            (Action("backoff-over", (entity,)), rules.expire(rules, world, entity))
-            for entity in rules.cooling(world)
-        )
-    steps.extend(_outside(world, rules))
+        steps.extend(_clock(world, rules))
+    steps.extend(_actions(outside(rules, world)))
     return steps
+
+
+def _actions(moves: Iterable[Move]) -> Iterator[Step]:
+    for name, args, after in moves:
+        yield Action(name, args), after
+
+
+def _clock(world: World, rules: Rules) -> Iterator[Step]:
+    """What only time brings about: the end of a backoff, and of the wait of a Job after a failure (ACT-24)."""
+    for entity in rules.cooling(world):
+        yield Action("backoff-over", (entity,)), rules.expire(rules, world, entity)
+    control = world.control
+    for key in sorted({*control.retrying, *control.resting}):
+        yield Action("backoff-over", (f"job/{key}",)), again(rules, world, key)
+
+
+def _control(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
+    """What the components beside the scheduler may do, and what somebody may see now (ACT-10, ACT-27 to ACT-29)."""
+    yield from _views(world, rules)
+    if grain == "fine":
+        yield from _actions(syncs(rules, world))
+        yield from _actions(sync_calls(rules, world))
+    else:
+        yield from _whole_syncs(world, rules)
+    yield from _actions(collections(rules, world))
+    yield from _actions(landings(rules, world))
+    if not prompt(world):
+        for key in unneeded(world):
+            after = let_go(rules, world, key)
+            if after is not world:
+                yield Action("let-go", (f"podGroup/{key}",)), afterwards(rules, world, after)
+
+
+def _whole_syncs(world: World, rules: Rules) -> Iterator[Step]:
+    """Every way in which a sync may go, as one action; equal outcomes once."""
+    begun = list(_actions(syncs(rules, world))) or list(_actions(sync_calls(rules, world)))
+    for first in begun:
+        outcomes: dict[World, tuple[Step, ...]] = {}
+        stack: list[tuple[Step, ...]] = [(first,)]
+        while stack:
+            so_far = stack.pop()
+            now = so_far[-1][1]
+            if now.control.sync is None:
+                outcomes.setdefault(now, so_far)
+            else:
+                stack.extend((*so_far, step) for step in reversed(list(_actions(sync_calls(rules, now)))))
+        name = first[0].args[0] if world.control.sync is None else f"job/{world.control.sync.job.key}"
+        for ended, via in outcomes.items():
+            told = (str(action) for action, _ in via if action.name != "sync")
+            yield Action("sync", (name, *told), via), ended
 
 
 def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
@@ -232,10 +287,12 @@ def _evicted(world: World, rules: Rules, entity: str, open_call: Call) -> Step:
     return action, end_call(rules, world, entity, open_call, ok)
 
 
-def _views(world: World) -> Iterator[Step]:
-    """What the scheduler has not seen yet and may see now (ACT-10)."""
-    for group in world.unseen:
-        yield Action("see", (f"podGroup/{group}",)), evolve(world, unseen=world.unseen.drop(group))
+def _views(world: World, rules: Rules) -> Iterator[Step]:
+    """What somebody has not seen yet and may see now (ACT-10)."""
+    for name in deliverable(world):
+        component, _, kind = name.partition("/")
+        seen = Action("see", (component, f"{kind}/{unseen(world, name)[0].key}"))
+        yield seen, afterwards(rules, world, deliver(rules, world, name))
 
 
 def permit_timeouts(world: World, rules: Rules) -> Iterator[Step]:
@@ -247,26 +304,3 @@ def permit_timeouts(world: World, rules: Rules) -> Iterator[Step]:
 
 def _ended(rules: Rules, world: World, pod: str, ok: bool) -> World:
     return remember(world, freed(rules, world, rules.bind(rules, world, pod, ok)))
-
-
-def _outside(world: World, rules: Rules) -> Iterator[Step]:
-    """What users may still do: create the next object, delete a pod or a group (ACT-01 to ACT-03)."""
-    environment = world.environment
-    if environment.kubelet:
-        for key, pod in world.pods.items():
-            if pod.terminating and pod.node_name is not None and not pod.finalizers:
-                yield Action("end", (f"pod/{key}",)), delete(rules, world, "pod", key)
-    arrivals = environment.arrivals
-    for index, obj in enumerate(arrivals if environment.any_order else arrivals[:1]):
-        left = evolve(environment, arrivals=(*arrivals[:index], *arrivals[index + 1 :]))
-        yield Action("create", (name_of(obj),)), create(rules, evolve(world, environment=left), obj)
-    if environment.deletions:
-        spent = evolve(world, environment=evolve(environment, deletions=environment.deletions - 1))
-        for kind, keys in (("pod", world.pods), ("podGroup", world.groups)):
-            for key in keys:
-                yield Action("delete", (f"{kind}/{key}",)), delete(rules, spent, kind, key)
-
-
-def name_of(obj: Object) -> str:
-    """An object's kind and key, as actions and scenarios write it."""
-    return f"{kind_of(obj)}/{obj.key}"

@@ -12,12 +12,12 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from gangproof.impl.api import ApiError, kind_of
+from gangproof.impl.api import ApiError
 from gangproof.impl.gates import Object
-from gangproof.impl.handlers import KINDS
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
 from gangproof.impl.rules import MemberEvent, Rules
+from gangproof.impl.store import KINDS, kind_of
 from gangproof.impl.table import Table
 from gangproof.impl.world import Entry, Members, NodeInfo, Settings, World
 
@@ -72,10 +72,17 @@ class _Growing:
             if pod.terminating:
                 self._tell(pod, "terminating")
             self._wake(pod.group)
-        elif not pod.terminating and pod.scheduler_name in self.settings.profiles:
+        elif pod.scheduler_name in self.settings.profiles and self._takes_in(pod):
             self._tell(pod, "added")
             self._enter(pod)
             self._wake(pod.group)
+
+    def _takes_in(self, pod: Pod) -> bool:
+        """Whether a pending pod is queued when it is first seen (QUEUE-07, DEV-20)."""
+        if not pod.terminating:
+            return True
+        alone = World(settings=self.settings, pods=Table({pod.key: pod}))
+        return bool(self.rules.appear(self.rules, alone, pod).queue)
 
     def _tell(self, pod: Pod, event: MemberEvent) -> None:
         if pod.group is None:

@@ -18,6 +18,7 @@ from gangproof.impl.objects import Pod
 from gangproof.impl.queue import close, notice
 from gangproof.impl.rules import Answer, Rules
 from gangproof.impl.snapshot import put_on, seen, take_off, without_pod
+from gangproof.impl.store import patch, stored
 from gangproof.impl.world import Binding, Cycle, Event, Members, Result, World
 
 
@@ -134,8 +135,16 @@ def forget(rules: Rules, world: World, pod: Pod) -> World:
 
 def bindable(world: World, pod: str) -> bool:
     """Whether the API server would accept the bind: the pod exists, is not going, and has no node yet."""
-    stored = world.pods.get(pod)
-    return stored is not None and pod in world.assumed and not stored.terminating and not stored.node_name
+    if pod not in world.assumed:
+        return False
+    there = stored(world, "pod").get(pod)
+    return there is not None and not there.terminating and not there.node_name and _same(world, there)
+
+
+def _same(world: World, pod: Pod) -> bool:
+    """Whether this is the pod that the scheduler knows, and not another of its name."""
+    known = world.pods.get(pod.key)
+    return known is not None and known.uid == pod.uid
 
 
 def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
@@ -166,20 +175,29 @@ def give_up(rules: Rules, world: World, pod: str, result: Result) -> World:
     if stored is None:
         return world
     if stored.nominated_node_name is not None:
-        stored = evolve(stored, nominated_node_name=None)
-        world = world.with_pod(stored)
+        world = patch(world, "pod", pod, nominated_node_name=None)
+        stored = world.pods[pod]
     if pod not in world.assumed:
         return world
     return rules.fail(rules, forget(rules, world, stored), stored, result)
 
 
 def _bound(rules: Rules, world: World, pod: Pod, node: str) -> World:
-    bound = evolve(pod, node_name=node, phase="Running", nominated_node_name=None, unscheduled_reason=None)
+    """The API server has bound the pod; until the scheduler sees it the pod stays assumed (BIND-06)."""
+    status: dict[str, object] = {"nominated_node_name": None, "unscheduled_reason": None}
     world = evolve(
-        world.with_pod(bound), bindings=world.bindings.drop(pod.key), assumed=world.assumed.drop(pod.key)
+        patch(world, "pod", pod.key, node_name=node, phase="Running", **status),
+        bindings=world.bindings.drop(pod.key),
     )
-    world = tell(rules, put_on(world, bound, node), pod.group, "bound", pod.key)
-    return notice(rules, world, Event("AssignedPodAdded", pod=bound, group=pod.group))
+    seen = world.pods[pod.key]
+    return confirm(rules, world, seen) if seen.node_name is not None else world
+
+
+def confirm(rules: Rules, world: World, pod: Pod) -> World:
+    """The assumed pod is seen on its node: it is assigned, in one step (QUEUE-04)."""
+    world = evolve(world, assumed=world.assumed.drop(pod.key))
+    world = tell(rules, put_on(world, pod, pod.node_name or ""), pod.group, "bound", pod.key)
+    return notice(rules, world, Event("AssignedPodAdded", pod=pod, group=pod.group))
 
 
 def retries(world: World, pod: Pod) -> bool:

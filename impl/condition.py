@@ -6,18 +6,18 @@ from attrs import evolve
 
 from gangproof.impl.objects import Condition, PodGroup
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import patch, stored
 from gangproof.impl.world import Code, World
 
 
 def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:
     """What is written for a verdict, None if nothing is (CYCLE-50, CYCLE-52; intended: DEV-22).
 
-    The write compares with the stored object, so a failed retry never replaces True.
+    The write compares with the group as it is stored, so a failed retry never replaces True.
     """
     if code == "Success":
         return Condition("True", "Scheduled")
-    stored = world.groups.get(group.key)
-    if stored is not None and stored.condition is not None and stored.condition.status == "True":
+    if group.condition is not None and group.condition.status == "True":
         return None
     return Condition("False", "SchedulerError" if code == "Error" else "Unschedulable", message)
 
@@ -30,7 +30,8 @@ def report(rules: Rules, world: World) -> World:
     cycle = world.cycle
     if cycle is None or cycle.code is None:
         raise ValueError("no cycle with a verdict is running")
-    group = world.groups.get(cycle.group) if cycle.group is not None else None
+    known = cycle.group is not None and cycle.group in world.groups
+    group: PodGroup | None = stored(world, "podGroup").get(cycle.group or "") if known else None
     if group is not None:
         written = rules.condition(world, group, cycle.code, cycle.message)
         if written is not None and not written.repeats(group.condition):
@@ -39,12 +40,12 @@ def report(rules: Rules, world: World) -> World:
 
 
 def store(world: World, group: PodGroup) -> World:
-    """The status of the group is written; the scheduler sees what it wrote at once (CYCLE-57).
+    """The status of the group is written (CYCLE-57).
 
     The transition time is that of the write only if the status changes (CYCLE-53).
     """
-    was, written = world.groups[group.key].condition, group.condition
+    was, written = stored(world, "podGroup")[group.key].condition, group.condition
     if written is not None:
         renewed = was is None or was.status != written.status
-        group = evolve(group, condition=evolve(written, renewed=renewed))
-    return evolve(world, groups=world.groups.put(group.key, group))
+        written = evolve(written, renewed=renewed)
+    return patch(world, "podGroup", group.key, condition=written)

@@ -12,6 +12,7 @@ from typing import TypeVar
 from attrs import evolve, fields, frozen
 
 from gangproof.impl.objects import (
+    Job,
     Node,
     Pod,
     PodDisruptionBudget,
@@ -21,7 +22,7 @@ from gangproof.impl.objects import (
     Workload,
 )
 
-Object = Node | Pod | PodDisruptionBudget | PodGroup | PriorityClass | Workload
+Object = Job | Node | Pod | PodDisruptionBudget | PodGroup | PriorityClass | Workload
 
 NAMES: Mapping[str, str] = {
     "GenericWorkload": "generic_workload",
@@ -106,7 +107,8 @@ def _uses(policy: PodGroup | PodGroupTemplate) -> Iterable[str]:
 def gates_needed(objects: Iterable[Object], also: Iterable[str] = ()) -> FeatureGates:
     """The least set of gates, closed under API-02, that keeps every field (API-51 to API-54).
 
-    `also` names gates that must be on whatever the objects say.
+    A Job that has the shape of a gang asks for one (API-08, CTRL-01). `also` names gates that must be on whatever
+    the objects say.
     """
     needed: set[str] = set(also)
     for item in objects:
@@ -116,8 +118,12 @@ def gates_needed(objects: Iterable[Object], also: Iterable[str] = ()) -> Feature
             needed.add("GenericWorkload")
             for template in item.pod_group_templates:
                 needed.update(_uses(template))
-        elif isinstance(item, Pod) and item.scheduling_group is not None:
-            needed.add("GenericWorkload")
+        elif isinstance(item, Job) and item.asks_for_a_gang:
+            needed.update(("WorkloadWithJob", "GangScheduling"))
+        elif isinstance(item, (Job, Pod)):
+            pod = item.template if isinstance(item, Job) else item
+            if pod.scheduling_group is not None:
+                needed.add("GenericWorkload")
     # A gate's prerequisite stands before it in NAMES, so one pass from the end closes the set.
     for gate in reversed(tuple(NEEDS)):
         if gate in needed:
@@ -128,10 +134,14 @@ def gates_needed(objects: Iterable[Object], also: Iterable[str] = ()) -> Feature
 def keep_enabled(item: Object, gates: FeatureGates) -> Object:
     """The object as the API server stores it when it is created: without the fields of gates that are off.
 
-    API-51 for pods, API-52 to API-54 for PodGroups and Workloads; `served` tells whether it is stored at all.
+    API-51 for pods and their templates, API-52 to API-54 for PodGroups and Workloads; `served` tells whether it
+    is stored at all.
     """
     if isinstance(item, Pod):
         return item if gates.generic_workload else evolve(item, scheduling_group=None)
+    if isinstance(item, Job):
+        kept = keep_enabled(item.template, gates)
+        return item if kept is item.template else evolve(item, template=kept)
     if isinstance(item, PodGroup):
         return _without(item, gates, "Pod")
     if isinstance(item, Workload):

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.objects import Pod
+from gangproof.impl.control import Revision
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import Job, Pod, PodGroup, Workload
+from gangproof.impl.store import stored
 from gangproof.impl.world import Ghost, World, added, removed
 
 
@@ -23,6 +26,60 @@ def remember(before: World, after: World) -> World:
     ghost = _settle_debts(before, after, ghost)
     ghost = _count_losses(after, ghost)
     return _forget_groups(before, after if ghost is after.ghost else evolve(after, ghost=ghost))
+
+
+def note_meddling(world: World, revision: Revision) -> World:
+    """The history with the Jobs that this change takes out of their controller's hands (INV-34)."""
+    old, new = revision.old, revision.new
+    meddled = world.ghost.meddled
+    match new or old:
+        case Job() as job if old is None:
+            inherits = any(_workload_names(w, job.key) for w in stored(world, "workload").values())
+            begun = job.started or job.succeeded or job.failed or job.suspended is not None
+            meddled = (added if inherits or begun else removed)(meddled, job.key)
+        case Workload() | PodGroup() as obj if not revision.by and _comes_or_goes(old, new):
+            for key in stored(world, "job"):
+                mine = any(o.kind == "Job" and f"{obj.namespace}/{o.name}" == key for o in obj.owners)
+                if mine or _speaks_of(world, obj, key):
+                    meddled = added(meddled, key)
+        case _:
+            pass
+    return (
+        world if meddled == world.ghost.meddled else evolve(world, ghost=evolve(world.ghost, meddled=meddled))
+    )
+
+
+def _comes_or_goes(old: Object | None, new: Object | None) -> bool:
+    """Whether the change makes the object, removes it or tells it to go."""
+    if old is None or new is None:
+        return True
+    return getattr(new, "terminating", False) and not getattr(old, "terminating", False)
+
+
+def _speaks_of(world: World, obj: Workload | PodGroup, job: str) -> bool:
+    """Whether the object names the Job, or a Workload that does."""
+    if isinstance(obj, Workload):
+        return _workload_names(obj, job)
+    workload = stored(world, "workload").get(f"{obj.namespace}/{obj.workload_name}")
+    return workload is not None and _workload_names(workload, job)
+
+
+def _workload_names(workload: Workload, job: str) -> bool:
+    ref = workload.controller_ref
+    return ref is not None and ref.kind == "Job" and f"{workload.namespace}/{ref.name}" == job
+
+
+def after_restart(before: World, after: World) -> World:
+    """The history after the scheduler started anew: each pending member of a started gang is owed (SEMANTICS 0.5)."""
+    after = remember(before, after)
+    ghost = after.ghost
+    for group in ghost.started:
+        waiting = after.members_of(group).unsched
+        counted = tuple(sorted({*(ghost.counted.get(group) or ()), *waiting}))
+        ghost = evolve(
+            ghost, owed=tuple(sorted({*ghost.owed, *waiting})), counted=ghost.counted.put(group, counted)
+        )
+    return evolve(after, ghost=ghost)
 
 
 def counts(pod: Pod | None) -> bool:

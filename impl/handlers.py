@@ -8,30 +8,15 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.commit import forget
+from gangproof.impl.commit import confirm, forget
 from gangproof.impl.gates import Object
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.queue import add, leave, notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import put_on, take_off
-from gangproof.impl.table import Table
+from gangproof.impl.store import put
 from gangproof.impl.world import Event, NodeInfo, World
-
-KINDS: dict[str, str] = {
-    "node": "nodes",
-    "pod": "pods",
-    "podGroup": "groups",
-    "workload": "workloads",
-    "priorityClass": "priority_classes",
-    "pdb": "budgets",
-}
-"""The table of a world in which the objects of a kind stand."""
-
-
-def table(world: World, kind: str) -> Table[Object]:
-    """The objects of a kind by key, as the scheduler sees them."""
-    return getattr(world, KINDS[kind])
 
 
 def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Object | None) -> World:
@@ -44,9 +29,9 @@ def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Obje
         case (None, None):
             return world
         case (_, None):
-            return _drop(world, kind, old.key)
+            return put(world, kind, old.key, None)
         case _:
-            world = evolve(world, **{KINDS[kind]: table(world, kind).put(new.key, new)})
+            world = put(world, kind, new.key, new)
     match new:
         case Pod():
             return _pod_changed(rules, world, old, new)
@@ -60,10 +45,6 @@ def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Obje
             return world
 
 
-def _drop(world: World, kind: str, key: str) -> World:
-    return evolve(world, **{KINDS[kind]: table(world, kind).drop(key)})
-
-
 def _pod_changed(rules: Rules, world: World, old: Object | None, pod: Pod) -> World:
     if not isinstance(old, Pod):
         return _pod_added(rules, world, pod)
@@ -71,7 +52,15 @@ def _pod_changed(rules: Rules, world: World, old: Object | None, pod: Pod) -> Wo
         return _pod_ended(rules, world, pod)
     if pod.terminating and not old.terminating:
         return rules.terminate(rules, world, pod)
+    if _written_by_the_scheduler(old, pod):
+        return world
     return _pod_updated(rules, world, old, pod)
+
+
+def _written_by_the_scheduler(old: Pod, pod: Pod) -> bool:
+    """Whether only the status differs that the scheduler itself writes: from that nothing follows (QUEUE-27)."""
+    told = evolve(old, unscheduled_reason=pod.unscheduled_reason, nominated_node_name=pod.nominated_node_name)
+    return told == pod
 
 
 def _pod_added(rules: Rules, world: World, pod: Pod) -> World:
@@ -81,7 +70,12 @@ def _pod_added(rules: Rules, world: World, pod: Pod) -> World:
         return tell(rules, world, pod.group, "finished", pod.key) if counts_on else world
     if pod.node_name is not None:
         return _pod_bound(rules, world, pod)
-    if pod.terminating or pod.scheduler_name not in world.settings.profiles:
+    return rules.appear(rules, world, pod) if pod.scheduler_name in world.settings.profiles else world
+
+
+def appear(rules: Rules, world: World, pod: Pod) -> World:
+    """A pending pod is seen for the first time; in *intended* one that is going is not taken in (QUEUE-07, DEV-20)."""
+    if pod.terminating:
         return world
     return add(rules, tell(rules, world, pod.group, "added", pod.key), pod)
 
@@ -106,11 +100,13 @@ def _pod_ended(rules: Rules, world: World, pod: Pod) -> World:
 
 
 def _pod_updated(rules: Rules, world: World, old: Pod, pod: Pod) -> World:
-    """QUEUE-03, QUEUE-05, QUEUE-27: the queue holds keys, so only a new node or a hint matters.
+    """QUEUE-03 to QUEUE-05, QUEUE-27: the queue holds keys, so only a new node or an own hint matters.
 
     Of an assumed pod nothing but its end is looked at before it is bound.
     """
     if pod.node_name is not None and old.node_name is None:
+        if world.assumed.get(pod.key) == pod.node_name and pod.key not in world.bindings:
+            return confirm(rules, world, pod)
         return _pod_bound(rules, forget(rules, world, old), pod)
     if pod.node_name is None:
         if pod.key in world.assumed:
@@ -135,7 +131,7 @@ def terminate(rules: Rules, world: World, pod: Pod) -> World:
 
 def _pod_gone(rules: Rules, world: World, pod: Pod) -> World:
     """The pod is no more (QUEUE-06, QUEUE-28)."""
-    world = leave(tell(rules, _drop(world, "pod", pod.key), pod.group, "gone", pod.key), pod.key)
+    world = leave(tell(rules, put(world, "pod", pod.key, None), pod.group, "gone", pod.key), pod.key)
     if pod.node_name is not None and not pod.terminal:
         world = take_off(world, pod.key, pod.node_name)
         return notice(rules, world, Event("AssignedPodDeleted", pod=pod, group=pod.group))
@@ -150,7 +146,7 @@ def _node_changed(rules: Rules, world: World, node: Node, event: Event) -> World
 
 def _node_gone(rules: Rules, world: World, node: Node) -> World:
     """The node is no more; the pods on it stay until somebody deletes them (ACT-07)."""
-    world = _drop(world, "node", node.name)
+    world = put(world, "node", node.name, None)
     info = world.cache[node.name]
     if not info.pods:
         world = evolve(world, cache=world.cache.drop(node.name))

@@ -1,7 +1,8 @@
 """The member sets of a group, and the one count that decides: is the minimum met?
 
-Membership is by name and namespace. The scheduler keeps the sets by the events it sees; the gate, the verdict
-and the commit all read them through `quorum`.
+Membership is by name and namespace, so a group object takes over the members of its namesake (GC-09). The
+scheduler keeps the sets by the events it sees; the gate, the verdict and the commit all read them through
+`quorum`.
 """
 
 from __future__ import annotations

@@ -5,10 +5,13 @@ from __future__ import annotations
 from gangproof.impl.admission import admission, registry
 from gangproof.impl.commit import bind, permit, room, submit
 from gangproof.impl.condition import condition, store
+from gangproof.impl.controllers.job_objects import template_name
+from gangproof.impl.controllers.job_pods import plan
+from gangproof.impl.controllers.job_sync import break_off, eligible, find, only_with_work, window
 from gangproof.impl.controllers.protection import controllers
 from gangproof.impl.cycle import check, displace, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
-from gangproof.impl.handlers import terminate
+from gangproof.impl.handlers import appear, terminate
 from gangproof.impl.hints import hint
 from gangproof.impl.members import members, quorum
 from gangproof.impl.placement import domains
@@ -31,11 +34,13 @@ from gangproof.impl.queue import (
     resume,
     wake,
 )
+from gangproof.impl.restart import recover
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.snapshot import assume, snapshot, undo
 
 INTENDED = Rules(
     members=members,
+    appear=appear,
     terminate=terminate,
     gate=gate,
     admit=admit,
@@ -60,6 +65,7 @@ INTENDED = Rules(
     evict=evict,
     preempt=preempt,
     resume=resume,
+    recover=recover,
     submit=submit,
     room=room,
     permit=permit,
@@ -73,6 +79,13 @@ INTENDED = Rules(
     cooling=cooling,
     expire=expire,
     controllers=controllers,
+    eligible=eligible,
+    window=window,
+    find=find,
+    template=template_name,
+    manage=plan,
+    break_off=break_off,
+    idle=only_with_work,
     admission=admission,
     registry=registry,
 )

@@ -14,6 +14,7 @@ from gangproof.impl.hints import own_update, reaches, worth_it
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import preempting, waiting_for
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import patch
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Entry, Event, Result, Round, World
 
@@ -251,8 +252,7 @@ def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
     world = close(world, [stored.key])
     reason = "SchedulerError" if result.error else "Unschedulable"
     if stored.unscheduled_reason != reason:
-        stored = evolve(stored, unscheduled_reason=reason)
-        world = world.with_pod(stored)
+        world = patch(world, "pod", stored.key, unscheduled_reason=reason)
     grouped = stored.group is not None and world.settings.gates.generic_workload
     cooling = world.settings.backoff
     entry = Entry(stored.key, "pool", result.plugins, cooling, tried=True)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from attrs import evolve, field, fields, frozen
 
-from gangproof.impl.gates import Object
-from gangproof.impl.objects import Condition, Pod, PodGroup
+from gangproof.impl.control import Sync
+from gangproof.impl.controllers.job_pods import Plan
+from gangproof.impl.gates import FeatureGates, Object
+from gangproof.impl.objects import Condition, Job, Pod, PodGroup
 from gangproof.impl.table import Table
 from gangproof.impl.world import (
     Code,
@@ -206,6 +208,14 @@ class TerminateStep(Protocol):
     def __call__(self, rules: Rules, world: World, pod: Pod) -> World: ...
 
 
+class AppearStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: Pod) -> World: ...
+
+
+class RecoverStep(Protocol):
+    def __call__(self, rules: Rules, world: World) -> World: ...
+
+
 class HintStep(Protocol):
     def __call__(self, plugin: str, pod: Pod, event: Event) -> bool: ...
 
@@ -223,11 +233,35 @@ class ExpireStep(Protocol):
 
 
 class AdmissionStep(Protocol):
-    def __call__(self, world: World, obj: Object) -> str | None: ...
+    def __call__(self, world: World, obj: Object, old: Object | None) -> str | None: ...
 
 
 class RegistryStep(Protocol):
-    def __call__(self, stored: PodGroup, written: PodGroup) -> PodGroup: ...
+    def __call__(self, stored: Object, written: Object) -> Object: ...
+
+
+class EligibleStep(Protocol):
+    def __call__(self, gates: FeatureGates, job: Job) -> bool: ...
+
+
+class WindowStep(Protocol):
+    def __call__(self, job: Job, pods: tuple[Pod, ...]) -> bool: ...
+
+
+class FindStep(Protocol):
+    def __call__(self, world: World, kind: str, wanted: Callable[[Any], bool]) -> tuple[Any, ...]: ...
+
+
+class TemplateStep(Protocol):
+    def __call__(self, job: Job) -> str: ...
+
+
+class ManageStep(Protocol):
+    def __call__(self, job: Job, pods: Sequence[Pod], resting: bool) -> Plan: ...
+
+
+class BreakOffStep(Protocol):
+    def __call__(self, rules: Rules, world: World, sync: Sync) -> World: ...
 
 
 class ControllersStep(Protocol):
@@ -239,6 +273,7 @@ class Rules:
     """The steps, by the names that deviations and faults use; each function carries its rule ids."""
 
     members: MembersStep
+    appear: AppearStep
     terminate: TerminateStep
     gate: GateStep
     admit: AdmitStep
@@ -263,6 +298,7 @@ class Rules:
     evict: EvictStep
     preempt: PreemptStep
     resume: ResumeStep
+    recover: RecoverStep
     submit: SubmitStep
     room: RoomStep
     permit: PermitStep
@@ -276,6 +312,13 @@ class Rules:
     cooling: CoolingStep
     expire: ExpireStep
     controllers: ControllersStep
+    eligible: EligibleStep
+    window: WindowStep
+    find: FindStep
+    template: TemplateStep
+    manage: ManageStep
+    break_off: BreakOffStep
+    idle: ControllersStep
     admission: AdmissionStep
     registry: RegistryStep
 

@@ -12,8 +12,9 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
+from gangproof.impl.control import NO_CONTROL, Control
 from gangproof.impl.gates import SCENARIO_GATES, FeatureGates, Object
-from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table
 
 QueuePlace = Literal["active", "backoff", "pool", "gated"]
@@ -282,7 +283,8 @@ class Ghost:
     many of those no longer do; `owed` members were kept by a decision and are neither bound nor promised.
     `placed` are the members whose node this scheduler chose. `beyond` names what a run needed and the model
     does not have, so that no verdict rests on it. `evicted` pods were deleted by a preemption, `sent_back` ones
-    lost only a promise to it.
+    lost only a promise to it. `meddled` are Jobs that were not left to their controller from the beginning:
+    somebody else made or deleted a Workload or a PodGroup of theirs, or they had begun before.
     """
 
     started: tuple[str, ...] = ()
@@ -293,6 +295,7 @@ class Ghost:
     beyond: tuple[str, ...] = ()
     evicted: tuple[str, ...] = ()
     sent_back: tuple[str, ...] = ()
+    meddled: tuple[str, ...] = ()
 
 
 @frozen(cache_hash=True)
@@ -303,6 +306,12 @@ class Environment:
     may still fail of their own accord, `deletions` how many pods a user may still delete. `held` calls stay
     open, the next of each `failing` call fails; a call is written `bind/namespace/pod`. With a `kubelet` a bound
     pod that is told to go does go, unless a finalizer holds it (ACT-05).
+
+    `successes` and `crashes` are how many running pods may still succeed or fail, `refusals` how many calls of
+    controllers may still fail of their own accord, `foreign_binds` how many pods another scheduler may still bind,
+    `lost_nodes` how many nodes may still go, `restarts` how often the scheduler may still start anew. With
+    `pod_gc` pods whose node is gone are ended and deleted. `lag` says
+    of some views, such as `scheduler/pod`, by how many changes they may be behind; `stale` ones see nothing new.
     """
 
     arrivals: tuple[Object, ...] = ()
@@ -312,26 +321,38 @@ class Environment:
     kubelet: bool = False
     held: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
+    successes: int = 0
+    crashes: int = 0
+    refusals: int = 0
+    foreign_binds: int = 0
+    lost_nodes: int = 0
+    restarts: int = 0
+    pod_gc: bool = False
+    lag: Table[int] = Table()
+    stale: tuple[str, ...] = ()
 
 
 @frozen(cache_hash=True)
 class Settings:
-    """How the scheduler is set up: gates, its profiles' names, scores, whether there is backoff."""
+    """How the scheduler is set up: gates, its profiles' names, scores, whether there is backoff.
+
+    `protection` says that the API server has the admission plugin PodGroupProtection, which it has by default.
+    """
 
     gates: FeatureGates = SCENARIO_GATES
     profiles: tuple[str, ...] = ("default-scheduler",)
     node_scores: Table[int] | None = None
     rank: bool = False
     backoff: bool = True
+    protection: bool = True
 
 
 @frozen(cache_hash=True)
 class World:
     """Everything: truth (objects by key), the scheduler's memory, the environment, the ghost.
 
-    `admitted` and `unseen` are empty in *intended*: the uids of pods in the order in which they entered the
-    active part, those that one event let in together (QUEUE-11, QUEUE-13); and the PodGroups whose latest
-    status the scheduler has not seen, each as it sees it (CYCLE-55). `memory` is for a change that remembers a
+    `admitted` is empty in *intended*: the uids of pods in the order in which they entered the active part, those
+    that one event let in together (QUEUE-11, QUEUE-13). `memory` is for a change that remembers a
     number by a name; the rules themselves never read it. `in_flight` are the pods that were popped and are not
     closed yet, each with its uid (QUEUE-19a, QUEUE-29).
     """
@@ -342,6 +363,7 @@ class World:
     pods: Table[Pod] = Table()
     groups: Table[PodGroup] = Table()
     workloads: Table[Workload] = Table()
+    jobs: Table[Job] = Table()
     priority_classes: Table[PriorityClass] = Table()
     budgets: Table[PodDisruptionBudget] = Table()
     births: int = 0
@@ -356,9 +378,10 @@ class World:
     rounds: Table[Round] = Table()
     cycle: Cycle | None = None
     admitted: tuple[tuple[int, ...], ...] = ()
-    unseen: Table[PodGroup] = Table()
     memory: Table[int] = Table()
-    # around it
+    # beside it
+    control: Control = NO_CONTROL
+    # around both
     environment: Environment = Environment()
     ghost: Ghost = Ghost()
 

@@ -15,8 +15,9 @@ from attrs import evolve, field, frozen
 from gangproof.impl.actions import Action
 from gangproof.impl.api import create
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.objects import Job, Pod, PodGroup
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import as_stored
 from gangproof.impl.world import Environment, Settings, World
 from gangproof.properties.explore import Counterexample, Exploration, Graph, Limits
 from gangproof.properties.machine import Machine, Settled, itself, settle
@@ -70,7 +71,7 @@ def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, o
     world = World(settings=settings)
     arrivals: list[Object] = []
     for obj in objects:
-        if isinstance(obj, PodGroup) or (isinstance(obj, Pod) and obj.node_name is None):
+        if _arrives(obj):
             arrivals.append(obj)
         else:
             world = create(rules, world, obj)
@@ -82,6 +83,17 @@ def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, o
         kubelet=True,
     )
     return evolve(world, environment=environment)
+
+
+def _arrives(obj: Object) -> bool:
+    """Whether the object comes while the scheduler runs: groups, pods without a node, Jobs that have not begun."""
+    match obj:
+        case Pod():
+            return obj.node_name is None
+        case Job():
+            return not (obj.started or obj.finished or obj.suspended is not None)
+        case _:
+            return isinstance(obj, PodGroup)
 
 
 def find(
@@ -148,7 +160,8 @@ def outcomes(found: Settled, rules: Rules) -> tuple[Outcome, ...]:
 
 
 def outcome(world: World, rules: Rules) -> Outcome:
-    """What is the case in a settled world."""
+    """What is the case in a settled world, as it is stored."""
+    world = as_stored(world)
     bound = [(pod.key, pod.node_name) for pod in world.pods.values() if pod.node_name is not None]
     pending = [
         (pod.key, why_pending(world, pod, rules)) for pod in world.pods.values() if pod.node_name is None

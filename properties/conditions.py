@@ -6,6 +6,8 @@ The contract says that True stays (INV-13). Here it is held against the verdict 
 from __future__ import annotations
 
 from gangproof.impl.actions import Action
+from gangproof.impl.objects import Condition
+from gangproof.impl.store import stored
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation
@@ -17,7 +19,7 @@ def condition_meaning(before: World, action: Action, after: World) -> Violation 
         group, code = _ended(then, now)
         if group is None:
             continue
-        was, written = then.groups[group].condition, now.groups[group].condition
+        was, written = _condition(then, group), _condition(now, group)
         true = written is not None and written.status == "True"
         if code == "Success" and not true:
             return Violation("INV-14", f"{group} was decided for, and its condition is {written}", (group,))
@@ -30,7 +32,7 @@ def explanation(before: World, action: Action, after: World) -> Violation | None
     """LIVE-13: whoever was tried, and not only looked at, has a condition that gives the reason."""
     for then, now in fine_steps(before, action, after):
         group, _ = _ended(then, now)
-        if group is not None and now.groups[group].condition is None:
+        if group is not None and _condition(now, group) is None:
             return Violation("LIVE-13", f"{group} was tried, and no condition tells of it", (group,))
     return None
 
@@ -42,11 +44,12 @@ def transition_time(before: World, action: Action, after: World) -> Violation | 
     that made it renewed the time.
     """
     for then, now in fine_steps(before, action, after):
-        if then.groups is now.groups:
+        if then.groups is now.groups and then.control is now.control:
             continue
-        for key, group in now.groups.items():
-            stored, written = then.groups.get(key), group.condition
-            was = stored.condition if stored is not None and stored.uid == group.uid else None
+        earlier = stored(then, "podGroup")
+        for key, group in stored(now, "podGroup").items():
+            old, written = earlier.get(key), group.condition
+            was = old.condition if old is not None and old.uid == group.uid else None
             if written is None or written == was:
                 continue
             moved = was is None or was.status != written.status
@@ -62,6 +65,12 @@ def _ended(before: World, after: World) -> tuple[str | None, str | None]:
     cycle = before.cycle
     if cycle is None or after.cycle is not None or cycle.stage == "popped":
         return None, None
-    if cycle.group not in after.groups or cycle.group not in before.groups:
+    if cycle.group not in stored(after, "podGroup") or cycle.group not in before.groups:
         return None, None
     return cycle.group, cycle.code
+
+
+def _condition(world: World, group: str) -> Condition | None:
+    """The condition as it is stored, None if there is none."""
+    there = stored(world, "podGroup").get(group)
+    return there.condition if there is not None else None

@@ -12,9 +12,9 @@ from attrs import frozen
 
 from gangproof.counterexamples import trace as shown
 from gangproof.impl.actions import Action
-from gangproof.impl.handlers import KINDS
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.store import KINDS, as_stored
 from gangproof.impl.world import World
 from gangproof.properties.scenarios.judge import short
 from gangproof.properties.system import Path
@@ -28,7 +28,8 @@ PLACES = {
 
 
 def frame(world: World, resources: Sequence[str]) -> shown.Frame:
-    """The world as a frame, with occupancy in these resources."""
+    """The world as a frame, as it is stored, with occupancy in these resources."""
+    world = as_stored(world)
     return shown.Frame(
         nodes=tuple(_nodes(world, resources)),
         pods=tuple(_pod(world, pod, resources) for pod in world.pods.values()),
@@ -192,6 +193,29 @@ def tell(action: Action) -> Telling:
         case "finish" | "crash":
             ended = "succeeds" if action.name == "finish" else "fails"
             return Telling("kubelet", f"{what} {ended}", ("ACT-06",))
+        case "sync" | "make" | "remove" | "write":
+            done = {"sync": f"syncs {what}", "make": f"creates {what}", "remove": f"deletes {what}"}
+            text = done.get(action.name, f"writes the status of {what}")
+            calls = ", ".join(args[1:])
+            return Telling("job controller", f"{text}: {calls}" if calls else text, ("ACT-28", "CTRL-10"))
+        case "make-fails" | "remove-fails" | "write-fails":
+            why = f": {action.args[1]}" if len(action.args) > 1 else ""
+            return Telling("API server", f"the call for {what} fails{why}", ("ACT-32", "CTRL-10"))
+        case "collect":
+            return Telling("garbage collector", f"deletes {what}", ("ACT-29", "GC-10"))
+        case "let-go":
+            return Telling("protection controller", f"lets {what} go", ("ACT-27", "GC-02"))
+        case "see":
+            return Telling(what, f"sees the change of {args[1]}", ("ACT-10",))
+        case "restart":
+            return Telling("scheduler", "starts anew", ("ACT-30",))
+        case "lands" | "lost":
+            became = "takes effect" if action.name == "lands" else "is lost"
+            return Telling("API server", f"the call {what} from before the restart {became}", ("ACT-30",))
+        case "lose":
+            return Telling("cluster", f"loses {what}", ("ACT-07",))
+        case "foreign-bind":
+            return Telling("another scheduler", f"binds {what} to {args[1]}", ("ACT-09",))
         case "update":
             return Telling("user", f"updates {what}: {', '.join(args[1:])}", ("ACT-04", "ACT-07"))
         case _:

@@ -6,6 +6,8 @@ seen (INV-04, INV-37, and the part of INV-03 that says when a promise may be bro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gangproof.impl.actions import Action
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.ghost import counts
@@ -19,18 +21,30 @@ from gangproof.properties.system import Violation
 def no_undoing(before: World, action: Action, after: World) -> Violation | None:
     """INV-04: a bound member goes only if somebody else takes this very pod away (QUEUE-06d).
 
-    That is a user, or the eviction call of a preemption; whether a group may name a victim, the contract says.
+    That is a user, a controller, or the eviction call of a preemption; whether a group may name a victim, the
+    contract says. One that has ended is nobody's member any more.
     """
     if before.pods is after.pods:
         return None
-    asked = action.args[0].removeprefix("pod/") if action.name in ("delete", "update", "evict") else None
+    asked = {pod for step, _ in action.via or ((action, after),) for pod in _taken_away(step)}
     for key, pod in before.pods.items():
-        if pod.group is None or pod.node_name is None or pod.terminating or asked == key:
+        if pod.group is None or pod.node_name is None or pod.terminating or pod.terminal or key in asked:
             continue
         now = after.pods.get(key)
         if now is None or now.terminating or now.node_name is None:
             return Violation("INV-04", f"{key} was bound, and {action} takes it away", (key,))
     return None
+
+
+def _taken_away(action: Action) -> Iterator[str]:
+    """The pod that the action is there to take away, or shows to have been taken away."""
+    match action.name:
+        case "delete" | "update" | "evict" | "collect" | "remove":
+            yield action.args[0].removeprefix("pod/")
+        case "see" | "lands":
+            yield action.args[-1 if action.name == "see" else 0].partition("/")[2]
+        case _:
+            pass
 
 
 def waiting_victim_lives(before: World, action: Action, after: World) -> Violation | None:
@@ -58,9 +72,9 @@ def waiting_victim_lives(before: World, action: Action, after: World) -> Violati
 def promise_kept(before: World, action: Action, after: World) -> Violation | None:
     """INV-03: a gang's member keeps the node that it was promised while it fits there (SEMANTICS 0.5).
 
-    Only a preemption may take the place away (PREEMPT-30).
+    Only a preemption may take the place away (PREEMPT-30), and a restart, after which it is owed.
     """
-    if before.assumed is after.assumed:
+    if before.assumed is after.assumed or action.name == "restart":
         return None
     for then, now in fine_steps(before, action, after):
         for key, node in then.assumed.items():

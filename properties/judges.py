@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from gangproof.impl.actions import Action
+from gangproof.impl.store import as_stored
 from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
 from gangproof.properties.closing import one_close_a_pop, results_cover_all
@@ -22,6 +23,7 @@ from gangproof.properties.handling import (
     promise_kept,
     waiting_victim_lives,
 )
+from gangproof.properties.jobs import made_in_order, uniform
 from gangproof.properties.nominations import plan_kept, plan_nominated
 from gangproof.properties.placed import bound_where_room_is, obeys_the_filters
 from gangproof.properties.queue_order import backoff_respected, strongest_first
@@ -40,7 +42,7 @@ StepJudge = Callable[[World, Action, World], Violation | None]
 def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
     """What is asked of every state and every step: each invariant by its id, and refinement."""
     return Questions(
-        invariants=(*states_of(contract), undone),
+        invariants=(*states_of(contract), undone, uniform),
         steps=(*steps_of(contract), *OF_THE_MACHINERY, refinement(contract)),
     )
 
@@ -94,6 +96,7 @@ OF_THE_MACHINERY: tuple[StepJudge, ...] = (
     needed,
     obeys_the_filters,
     bound_where_room_is,
+    made_in_order,
 )
 """What is asked of the steps of the machinery itself, fine ones and those that a coarse one is made of."""
 
@@ -138,8 +141,23 @@ def _state_judge(invariant: Invariant, contract: Contract) -> StateJudge:
     return ask
 
 
+OF_THE_STORE = ("INV-13",)
+"""Promises about steps that are asked of what is stored too, where the scheduler sees something else."""
+
+
 def _step_judge(invariant: Invariant, contract: Contract) -> StepJudge:
     def ask(before: World, action: Action, after: World) -> Violation | None:
-        return _violation(invariant, _broken_on_the_way(before, action, after, contract))
+        found = _violation(invariant, _broken_on_the_way(before, action, after, contract))
+        if found is None and invariant.id in OF_THE_STORE and (before.control.behind or after.control.behind):
+            found = _violation(invariant, _broken_in_the_store(before, action, after, contract))
+        return found
 
     return ask
+
+
+@latest
+def _broken_in_the_store(
+    before: World, action: Action, after: World, contract: Contract
+) -> tuple[Broken, ...]:
+    steps = [(as_stored(then), as_stored(now)) for then, now in fine_steps(before, action, after)]
+    return tuple(b for then, now in steps for b in judge_step(abstract(then), abstract(now), contract))

@@ -29,7 +29,7 @@ from gangproof.properties.traces import Meta, make_trace
 from gangproof.properties.verdict import Verdict
 
 CALLS = ("permit", "prebind", "bind", "evict")
-USERS = ("create", "delete", "update", "finish", "crash")
+USERS = ("create", "delete", "update", "finish", "crash", "foreign-bind", "lose", "restart")
 Edge = tuple[int, Action, int]
 Duty = tuple[str, ...]
 Names = Iterable[str]

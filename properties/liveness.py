@@ -16,6 +16,7 @@ from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import stored
 from gangproof.impl.world import Event, World
 from gangproof.properties import quiescence
 from gangproof.properties.lasso import USERS, Promise
@@ -73,9 +74,8 @@ def _unplaced(world: World) -> Iterator[str]:
 
 
 def _untold(world: World) -> Iterator[str]:
-    return (
-        group for group in _unplaced(world) if group in world.groups and not world.groups[group].condition
-    )
+    groups = stored(world, "podGroup")
+    return (group for group in _unplaced(world) if group in groups and not groups[group].condition)
 
 
 def _with_backoff(world: World) -> Iterable[str]:

@@ -17,6 +17,7 @@ from gangproof.impl.actions import Action
 from gangproof.impl.filters.nodes import node_affinity, node_name, node_unschedulable, taint_toleration
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.store import as_stored
 from gangproof.impl.world import NodeInfo, World, has_affinity
 from gangproof.properties.exact import Placement, place
 from gangproof.properties.explore import Limits
@@ -106,6 +107,7 @@ def outcome(world: World) -> tuple[object, ...]:
 
     It speaks of numbers only, since a search that forgets names may come round with other names.
     """
+    world = as_stored(world)
     nodes = sorted((pod.group or "", pod.node_name is not None) for pod in world.pods.values())
     conditions = tuple((key, group.condition) for key, group in world.groups.items())
     return nodes, conditions, len(world.assumed), len(world.bindings), len(world.nominations)

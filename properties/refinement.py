@@ -43,11 +43,26 @@ def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
     )
 
 
-def refuse(pre: Structure, post: Structure, contract: Contract) -> Refusal | None:
+def refuse(pre: Structure, post: Structure, contract: Contract, restarts: bool = False) -> Refusal | None:
     """Why the contract does not allow the step; None if it does, or if nothing that it speaks of changed."""
     if pre is post:
         return None
-    return explain_steps(pre, calls(pre, post), post, contract)
+    return explain_steps(pre, (_restart if restarts else calls)(pre, post), post, contract)
+
+
+def _restart(pre: Structure, post: Structure) -> tuple[Call, ...]:
+    """What a restart of the scheduler is to the contract: a cycle that runs is given up, and memory is lost."""
+    flying = pre["in_flight"] & post["pod_exists"]
+    waiting, rest = flying & pre["unscheduled"], flying - pre["unscheduled"]
+    nobody = frozenset[str]()
+    given_up: list[Call] = []
+    if waiting:
+        given_up.append(
+            ("give_back", {"resting": waiting, "ready": nobody, "held": nobody, "cleared": nobody})
+        )
+    if rest:
+        given_up.append(("close", {"closed": rest}))
+    return (*given_up, ("restart", {}))
 
 
 def refinement(contract: Contract) -> Any:
@@ -55,7 +70,7 @@ def refinement(contract: Contract) -> Any:
 
     def judge(before: World, action: Action, after: World) -> Violation | None:
         for then, world in fine_steps(before, action, after):
-            refusal = refuse(abstract(then), abstract(world), contract)
+            refusal = refuse(abstract(then), abstract(world), contract, action.name == "restart")
             if refusal is not None:
                 return Violation(REFINEMENT, str(refusal), refusal)
         return None

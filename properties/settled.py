@@ -3,7 +3,8 @@
 Nothing more happens there without the clock or somebody outside. So nobody may be held back whom the rules
 would let in (LIVE-01, LIVE-02, LIVE-06), nobody may wait whom the rules would place if they were asked once
 more, all pending members together, or for whom they would make room (LIVE-08, LIVE-14), and no group may be
-kept that nobody needs (LIVE-12). Members are counted from the objects, not from what the scheduler remembers.
+kept that nobody needs (LIVE-12), and no Job left without what it is to have (LIVE-15). Members are counted
+from the objects, not from what the scheduler remembers.
 """
 
 from __future__ import annotations
@@ -18,16 +19,21 @@ from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.profiles import INTENDED
+from gangproof.impl.store import stored
 from gangproof.impl.world import Cycle, Members, World
 from gangproof.properties.handling import preempts
+from gangproof.properties.jobs import unserved
 from gangproof.properties.system import Violation
 
 
 def group_kept(world: World) -> Violation | None:
     """LIVE-12: a terminating group that only protection holds, although every pod of it has ended (GC-05)."""
-    for group in world.groups.values():
+    if any(name.startswith("protection-controller") for name in world.environment.stale):
+        return None
+    pods = stored(world, "pod").values()
+    for group in stored(world, "podGroup").values():
         if group.terminating and group.finalizers == (PROTECTION_FINALIZER,):
-            if any(pod.group == group.key and not pod.terminal for pod in world.pods.values()):
+            if any(pod.group == group.key and not pod.terminal for pod in pods):
                 continue
             return Violation("LIVE-12", f"{group.key} is terminating, and no pod needs it", (group.key,))
     return None
@@ -144,5 +150,5 @@ def _in_each_domain(begun: World) -> Iterator[World]:
         yield evolve(begun, cycle=cycle and evolve(cycle, visited=number))
 
 
-SETTLED = (group_kept, gated_in_vain, preemptor_asleep, stuck)
+SETTLED = (group_kept, gated_in_vain, preemptor_asleep, stuck, unserved)
 """What is asked of every world in which a run settles."""

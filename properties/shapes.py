@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
+from typing import Any
 
 from attrs import evolve, frozen
 
-from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, PodDisruptionBudget, PodGroup, Workload
+from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, PodDisruptionBudget
 from gangproof.impl.table import Table
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -27,7 +28,7 @@ class Shape:
 
 @lru_cache(maxsize=1 << 14)
 def shape_of_pod(pod: Pod) -> Shape:
-    value = evolve(pod, name="", uid=0, node_name=None, nominated_node_name=None)
+    value = evolve(pod, name="", uid=0, node_name=None, nominated_node_name=None, owners=())
     terms = [*(pod.node_affinity.required or ()), *(p.term for p in pod.node_affinity.preferred)]
     return Shape(same(value), frozenset({*pod.node_selector.values(), *_values(terms)}))
 
@@ -54,8 +55,15 @@ def same(value: Hashable) -> Hashable:
 
 
 @lru_cache(maxsize=1 << 10)
-def ageless(objects: Table[PodDisruptionBudget] | Table[PodGroup] | Table[Workload]) -> tuple[Hashable, ...]:
-    return tuple(evolve(obj, uid=0) for obj in objects.values())
+def ageless(objects: Table[Any]) -> tuple[Hashable, ...]:
+    """The objects without their ages; whether an owner is the one that there is now is told elsewhere."""
+    return tuple(nameless(obj) for obj in objects.values())
+
+
+def nameless(obj: Any) -> Hashable:
+    """The object without its age and the ages of its owners."""
+    owners = tuple(evolve(owner, uid=0) for owner in getattr(obj, "owners", ()))
+    return evolve(obj, uid=0, owners=owners) if owners else evolve(obj, uid=0)
 
 
 def disrupted(budgets: Table[PodDisruptionBudget]) -> frozenset[str]:

@@ -24,9 +24,10 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from gangproof.impl.actions import Action, Step, name_of, successors
+from gangproof.impl.actions import Action, Step, successors
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.gates import Object
+from gangproof.impl.outside import name_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Environment, World
 from gangproof.properties.remembered import same

@@ -24,10 +24,12 @@ from math import inf
 
 from attrs import evolve, frozen
 
+from gangproof.impl.control import NO_CONTROL, Control, Sync
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
+from gangproof.impl.store import kind_of, table
 from gangproof.impl.world import Cycle, Environment, Members, NodeInfo, Result, Snapshot, World
-from gangproof.properties.shapes import ageless, bag_of, disrupted, shape_of_node, shape_of_pod
+from gangproof.properties.shapes import ageless, bag_of, disrupted, nameless, shape_of_node, shape_of_pod
 
 
 @frozen(cache_hash=True)
@@ -114,6 +116,8 @@ class _Reading:
             self.read_admitted()
         if world.cycle is not None:
             self.read_cycle(world.cycle)
+        if world.control is not NO_CONTROL and world.control != NO_CONTROL:
+            self.read_control(world.control)
 
     def say(self, pod: str, what: Hashable) -> None:
         """Something of a pod."""
@@ -184,6 +188,8 @@ class _Reading:
                 self.kept |= shape.names
             if pod.node_name is None:
                 self.aged.add(key)
+            if pod.owners:
+                self.owned(pod)
             self.references(pod, "stored")
 
     def read_cache(self) -> None:
@@ -325,6 +331,81 @@ class _Reading:
         if result.node is not None:
             self.link(result.pod, result.node, what)
 
+    def read_control(self, control: Control) -> None:
+        """What is left to do beside the scheduler, and what somebody has not seen yet."""
+        self.whole.append((control.due, control.retrying, control.resting, control.behind))
+        for name in control.orphans:
+            kind, _, key = name.partition("/")
+            self.about(kind, key, "orphan")
+        for number, sent in enumerate(control.sent):
+            self.say(sent.pod, ("sent", number, sent.call, sent.uid == self.uids.get(sent.pod)))
+            if sent.node:
+                self.link(sent.pod, sent.node, ("sent", number))
+        for kind, log in control.log.items():
+            for number, revision in enumerate(log):
+                self.about(kind, revision.key, ("changed", number, revision.by))
+                self.other(revision.old, ("was", kind, number))
+                self.other(revision.new, ("is", kind, number))
+        if control.sync is not None:
+            self.read_sync(control.sync)
+
+    def read_sync(self, sync: Sync) -> None:
+        held = (sync.workload and sync.workload.key, sync.group and sync.group.key)
+        self.whole.append((sync.job.key, sync.stage, held, sync.batch, sync.left, sync.failed))
+        self.other(sync.job, "synced")
+        for number, pod in enumerate(sync.pods):
+            self.say(pod.key, ("listed", number))
+            self.version(pod, "listed")
+        if sync.plan is not None:
+            self.other(sync.plan.job, "planned")
+            self.whole.append((sync.plan.create, sync.plan.forgiven, sync.plan.rests))
+            for what, pods in (("to go", sync.plan.delete), ("counted", sync.plan.counted)):
+                for number, key in enumerate(pods):
+                    self.say(key, (what, number))
+
+    def about(self, kind: str, key: str, what: Hashable) -> None:
+        """Something of an object that may be a pod or a node."""
+        if kind == "pod":
+            self.rank(key, what)
+        elif kind == "node":
+            self.links(key)
+            self.nodes[key].append(what)
+        else:
+            self.whole.append((kind, key, what))
+
+    def other(self, obj: Object | None, what: Hashable) -> None:
+        """A version of an object beside the one that the scheduler sees."""
+        match obj:
+            case Pod():
+                shape = shape_of_pod(obj)
+                self.kept |= shape.names
+                same_pod = obj.uid == self.uids.setdefault(obj.key, obj.uid)
+                self.say(obj.key, (what, shape.value, same_pod))
+                self.references(obj, str(what))
+                self.owned(obj)
+            case Node():
+                shape = shape_of_node(obj)
+                self.kept |= shape.names
+                self.links(obj.name)
+                self.nodes[obj.name].append((what, shape.value))
+            case None:
+                self.whole.append((what, None))
+            case _:
+                self.whole.append((what, nameless(obj), self.incarnation(obj)))
+
+    def owned(self, pod: Pod) -> None:
+        """For whom the pod was made: whether its owners are those that there are now."""
+        for owner in pod.owners:
+            kind = owner.kind[0].lower() + owner.kind[1:]
+            there = table(self.world, kind).get(f"{pod.namespace}/{owner.name}")
+            now = there is not None and there.uid == owner.uid
+            self.say(pod.key, (owner.kind, owner.name, owner.controller, now))
+
+    def incarnation(self, obj: Object) -> bool:
+        """Whether it is the object that the scheduler sees under that name, and not a namesake."""
+        there = table(self.world, kind_of(obj)).get(obj.key)
+        return there is not None and getattr(there, "uid", 0) == getattr(obj, "uid", 0)
+
     def snapshot(self, snapshot: Snapshot, group: str | None, what: str) -> None:
         """What a cycle sees, as far as it is not just what is there now."""
         world = self.world
@@ -387,12 +468,12 @@ class _Reading:
             world.settings,
             coming,
             ageless(world.groups),
-            ageless(world.unseen),
             ageless(world.workloads),
+            ageless(world.jobs),
             (world.priority_classes, ageless(world.budgets)),
             world.memory,
             tuple(world.members),
-            (ghost.started, tuple(ghost.counted), ghost.lost, ghost.beyond),
+            (ghost.started, tuple(ghost.counted), ghost.lost, ghost.beyond, ghost.meddled),
             tuple(self.whole),
             tuple([tuple(pods[pod]) for pod in ranked]),
             bag_of(adrift),

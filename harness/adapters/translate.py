@@ -9,12 +9,12 @@ from attrs import define, evolve, field, frozen
 
 from gangproof.adapters.manifests import Manifest, NotWrittenError, manifest
 from gangproof.impl.gates import NAMES, FeatureGates
-from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table
 from gangproof.load.creations import reference
 from gangproof.properties.scenarios import document as doc
 from gangproof.properties.scenarios.expectations import Rejected
-from gangproof.properties.scenarios.records import Created, DeviceClass, Job, Ref, Refused, ResourceClaim
+from gangproof.properties.scenarios.records import Created, DeviceClass, Ref, Refused, ResourceClaim
 from gangproof.properties.scenarios.requests import QUANTITIES
 from gangproof.properties.scenarios.run import FLUSH_AFTER
 

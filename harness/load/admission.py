@@ -6,17 +6,20 @@ Objects of a dump went through it when they were created and keep what they have
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from attrs import evolve, frozen
 
+from gangproof.impl.admission import prioritised, protected
 from gangproof.impl.gates import FeatureGates, Object
-from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Node, Pod, PodGroup, PriorityClass, Workload
 from gangproof.impl.objects.checks import fields_of, shown
-from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.objects.policy import deciding_class
-from gangproof.impl.objects.validation import HIGHEST_USER_PRIORITY
+from gangproof.impl.objects.validation import Path, Violation
 from gangproof.load.decode import is_stored
 from gangproof.load.report import Item, Report
+
+TEMPLATE: Path = ("spec", "template")
 
 
 @frozen(eq=False)
@@ -48,17 +51,14 @@ def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Obj
             _check_references(entry, value, known, report)
             if not entry.stored:
                 value = _with_priority(entry, value, classes, report)
+        elif isinstance(value, Job):
+            _check_group(entry, value.template, known, report, TEMPLATE)
+            template = _with_priority(entry, value.template, classes, report, TEMPLATE)
+            value = evolve(value, template=template)
         elif isinstance(value, Node):
             _check_room(entry, value, report)
         admitted.append(value)
     return admitted
-
-
-def protected(group: PodGroup) -> PodGroup:
-    """The group with the finalizer that every new one gets (GC-01)."""
-    if PROTECTION_FINALIZER in group.finalizers:
-        return group
-    return evolve(group, finalizers=(*group.finalizers, PROTECTION_FINALIZER))
 
 
 def _check_template(
@@ -84,14 +84,20 @@ def _check_template(
 def _check_references(
     entry: Entry, pod: Pod, known: Mapping[tuple[str, str], Object], report: Report
 ) -> None:
-    if pod.group is not None and ("PodGroup", pod.group) not in known:
-        path = ("spec", "schedulingGroup", "podGroupName")
-        hint = "Kubernetes accepts it; with GangScheduling on the pod waits until there is one"
-        report.warning(entry.item, path, f"no PodGroup {pod.group}", "one that is there", hint, "API-48")
+    _check_group(entry, pod, known, report)
     if pod.node_name is not None and ("Node", pod.node_name) not in known and not pod.terminal:
         tell = report.warning if entry.stored else report.error
         hint = "the pod takes no room on any node that is there"
         tell(entry.item, ("spec", "nodeName"), f"no Node {pod.node_name}", "one that is there", hint)
+
+
+def _check_group(
+    entry: Entry, pod: Pod, known: Mapping[tuple[str, str], Object], report: Report, path: Path = ()
+) -> None:
+    if pod.group is not None and ("PodGroup", pod.group) not in known:
+        where = (*path, "spec", "schedulingGroup", "podGroupName")
+        hint = "Kubernetes accepts it; with GangScheduling on the pod waits until there is one"
+        report.warning(entry.item, where, f"no PodGroup {pod.group}", "one that is there", hint, "API-48")
 
 
 def _check_room(entry: Entry, node: Node, report: Report) -> None:
@@ -105,33 +111,30 @@ def _check_room(entry: Entry, node: Node, report: Report) -> None:
 
 
 def _with_priority(
-    entry: Entry, value: Pod | PodGroup, classes: list[PriorityClass], report: Report
-) -> Object:
-    spec = fields_of(entry.item.data.get("spec"))
-    rule = "ADM-10" if isinstance(value, PodGroup) else "ADM-15"
+    entry: Entry, value: Pod | PodGroup, classes: list[PriorityClass], report: Report, path: Path = ()
+) -> Pod | PodGroup:
+    """The value with its priority; `path` is where its spec stands, if not at the top."""
+    spec: Mapping[str, Any] = entry.item.data
+    for step in (*path, "spec"):
+        spec = fields_of(spec.get(str(step)))
+    found = prioritised(value, spec.get("priority"), classes)
+    if isinstance(found, Violation):
+        hint = HINTS.get(found.field, "")
+        report.error(entry.item, (*path, *found.path), found.found, found.expected, hint, found.rule)
+        return value
+    if isinstance(found, PodGroup):
+        return found
     chosen = deciding_class(value.priority_class_name, classes)
-    if chosen is None:
-        found = f"no PriorityClass {value.priority_class_name}"
-        report.error(
-            entry.item, ("spec", "priorityClassName"), found, "one that is there", "add it to the files", rule
-        )
-        return value
-    supplied = spec.get("priority")
-    if supplied is not None and supplied != chosen.value:
-        source = f"PriorityClass {chosen.name}" if chosen.name else "no PriorityClass"
-        hint = "leave priority out and name a PriorityClass with this value"
-        expected = f"{chosen.value}, which {source} gives"
-        report.error(entry.item, ("spec", "priority"), str(supplied), expected, hint, "ADM-11")
-        return value
-    if isinstance(value, PodGroup):
-        if chosen.value > HIGHEST_USER_PRIORITY:
-            found = f"the priority {chosen.value} of PriorityClass {chosen.name}"
-            expected = f"at most {HIGHEST_USER_PRIORITY} for a group"
-            report.error(entry.item, ("spec", "priorityClassName"), found, expected, rule="ADM-14")
-        return evolve(value, priority=chosen.value, priority_class_name=chosen.name)
+    assert chosen is not None
     policy = spec.get("preemptionPolicy") or chosen.preemption_policy
     if policy != chosen.preemption_policy:
         hint = "name a PriorityClass with this policy"
         expected = f"{chosen.preemption_policy}, as the priority class says"
-        report.error(entry.item, ("spec", "preemptionPolicy"), policy, expected, hint, "core")
-    return evolve(value, priority=chosen.value, priority_class_name=chosen.name, preemption_policy=policy)
+        report.error(entry.item, (*path, "spec", "preemptionPolicy"), policy, expected, hint, "core")
+    return evolve(found, preemption_policy=policy)
+
+
+HINTS: Mapping[str, str] = {
+    "spec.priorityClassName": "add it to the files",
+    "spec.priority": "leave priority out and name a PriorityClass with this value",
+}

@@ -12,14 +12,14 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from gangproof.impl.admission import prioritised, protected
 from gangproof.impl.gates import FeatureGates, Object, keep_enabled, served
-from gangproof.impl.objects import LabelSelector, Pod, PodDisruptionBudget, PodGroup, PriorityClass
+from gangproof.impl.objects import Job, LabelSelector, Pod, PodDisruptionBudget, PodGroup, PriorityClass
 from gangproof.impl.objects.checks import fields_of, number_or_share, shown
 from gangproof.impl.objects.policy import deciding_class
-from gangproof.impl.objects.validation import Path, violations
+from gangproof.impl.objects.validation import Path, Violation, violations
 from gangproof.impl.table import Table
 from gangproof.load import shorthand
-from gangproof.load.admission import protected
 from gangproof.load.decode import DECODERS, decode_bound
 from gangproof.load.decode_pod import decode_selector
 from gangproof.load.fields import SHAPES, VERSIONS
@@ -29,7 +29,6 @@ from gangproof.load.schema import Misfit, walk
 from gangproof.properties.scenarios.records import (
     Created,
     DeviceClass,
-    Job,
     Ref,
     Refused,
     ResourceClaim,
@@ -37,6 +36,7 @@ from gangproof.properties.scenarios.records import (
 
 Data = Mapping[str, Any]
 MANIFEST_KINDS: Mapping[str, str] = {
+    "jobs": "Job",
     "nodes": "Node",
     "podGroups": "PodGroup",
     "pods": "Pod",
@@ -117,20 +117,24 @@ class Creations:
 
     def _with_priority(self, value: Object, spec: Data) -> tuple[Object, str | None]:
         """The priority that a class gives (ADM-10); one that is stated stands for a class that gives it."""
+        if isinstance(value, Job):
+            template, reason = self._with_priority(
+                value.template, fields_of(fields_of(spec.get("template")).get("spec"))
+            )
+            return (evolve(value, template=template) if isinstance(template, Pod) else value), reason
         group = isinstance(value, PodGroup) and self.gates.workload_aware_preemption
         if not (group or isinstance(value, Pod)) or not isinstance(value, (Pod, PodGroup)):
             return value, None
         if spec.get("priority") is not None and not value.priority_class_name:
             return value, None
-        chosen = deciding_class(value.priority_class_name, list(self.classes.values()))
-        if chosen is None:
-            return value, f"no PriorityClass with name {value.priority_class_name} was found (ADM-10)"
-        if spec.get("priority") is not None and spec["priority"] != chosen.value:
-            return value, f"priority {spec['priority']} is not the computed {chosen.value} (ADM-11)"
-        changed = evolve(value, priority=chosen.value, priority_class_name=chosen.name)
-        if isinstance(changed, Pod) and spec.get("preemptionPolicy") is None and chosen.name:
-            changed = evolve(changed, preemption_policy=_policy(chosen))
-        return changed, None
+        classes = list(self.classes.values())
+        found = prioritised(value, spec.get("priority"), classes)
+        if isinstance(found, Violation):
+            return value, str(found)
+        chosen = deciding_class(value.priority_class_name, classes)
+        if isinstance(found, Pod) and spec.get("preemptionPolicy") is None and chosen and chosen.name:
+            found = evolve(found, preemption_policy=_policy(chosen))
+        return found, None
 
 
 def _policy(chosen: PriorityClass) -> Any:
@@ -154,27 +158,9 @@ def _need(data: Data, key: str, path: Path) -> Any:
 
 def _record(plural: str, data: Data, name: str, path: Path) -> Created:
     namespace = data.get("namespace") or "default"
-    for key in ("parallelism", "completions", "count"):
-        if (data.get(key) or 0) < 0:
-            raise UnreadableError((*path, key), shown(data[key]), "an integer of at least 0")
+    if (data.get("count") or 0) < 0:
+        raise UnreadableError((*path, "count"), shown(data["count"]), "an integer of at least 0")
     match plural:
-        case "jobs":
-            template: dict[str, Any] = {"namespace": namespace, **fields_of(data.get("template"))}
-            written = shorthand.manifest("Pod", template, "template", (*path, "template"))
-            for violation in violations("Pod", written):
-                at = (*path, "template", *shorthand.origin(violation.field, template))
-                raise UnreadableError(at, violation.found, f"{violation.expected} ({violation.rule})")
-            pod = DECODERS["Pod"](written)
-            assert isinstance(pod, Pod)
-            return Job(
-                namespace=namespace,
-                name=name,
-                template=evolve(pod, name=""),
-                parallelism=data.get("parallelism", 1),
-                completions=data.get("completions"),
-                indexed=bool(data.get("indexed")),
-                suspend=bool(data.get("suspend")),
-            )
         case "claims":
             device_class = _need(data, "deviceClass", path)
             return ResourceClaim(namespace, name, device_class, data.get("count", 1), data.get("allocated"))

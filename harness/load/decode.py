@@ -15,6 +15,7 @@ from gangproof.impl.objects import (
     Bound,
     Condition,
     ControllerRef,
+    Job,
     LabelSelector,
     Node,
     PodDisruptionBudget,
@@ -27,9 +28,17 @@ from gangproof.impl.objects import (
 from gangproof.impl.objects.checks import entries_of, fields_of
 from gangproof.impl.objects.quantity import base_units
 from gangproof.impl.table import Table
-from gangproof.load.decode_pod import decode_claim_statuses, decode_claims, decode_pod, decode_selector
+from gangproof.load.decode_pod import (
+    decode_claim_statuses,
+    decode_claims,
+    decode_owners,
+    decode_pod,
+    decode_selector,
+)
 
 Data = Mapping[str, Any]
+MANAGED_HERE = "kubernetes.io/job-controller"
+MOST_INDEXES = 100_000
 
 
 def is_stored(data: Data) -> bool:
@@ -78,6 +87,7 @@ def _decode_group(data: Data) -> PodGroup:
         workload_name=reference.get("workloadName"),
         pod_group_template_name=reference.get("podGroupTemplateName"),
         finalizers=tuple(entries_of(metadata.get("finalizers"))),
+        owners=decode_owners(metadata.get("ownerReferences")),
         terminating=metadata.get("deletionTimestamp") is not None,
         condition=_condition(status),
         resource_claim_statuses=decode_claim_statuses(status.get("resourceClaimStatuses")),
@@ -106,6 +116,8 @@ def _decode_workload(data: Data) -> Workload:
         controller_ref=reference
         and ControllerRef(reference["kind"], reference["name"], reference.get("apiGroup") or ""),
         pod_group_templates=tuple(map(_template, entries_of(spec.get("podGroupTemplates")))),
+        finalizers=tuple(entries_of(metadata.get("finalizers"))),
+        owners=decode_owners(metadata.get("ownerReferences")),
         terminating=metadata.get("deletionTimestamp") is not None,
     )
 
@@ -156,7 +168,54 @@ def _decode_budget(data: Data) -> PodDisruptionBudget:
     )
 
 
+def _decode_job(data: Data) -> Job:
+    """The Job, its status only if it comes from an API server; without both numbers it is for one pod."""
+    metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
+    status: Data = fields_of(data.get("status")) if is_stored(data) else {}
+    template = fields_of(spec.get("template"))
+    namespace = metadata.get("namespace") or "default"
+    given = fields_of(template.get("metadata"))
+    written = {"metadata": {**given, "name": "", "namespace": namespace}, "spec": template.get("spec")}
+    completions, parallelism = spec.get("completions"), spec.get("parallelism")
+    indexed = spec.get("completionMode") == "Indexed"
+    conditions = {e.get("type"): e.get("status") == "True" for e in entries_of(status.get("conditions"))}
+    return Job(
+        namespace,
+        metadata["name"],
+        template=decode_pod(written),
+        labels=Table(fields_of(metadata.get("labels"))),
+        parallelism=1 if parallelism is None else parallelism,
+        completions=1 if completions is None and parallelism is None else completions,
+        indexed=indexed,
+        suspend=bool(spec.get("suspend")),
+        backoff_limit=6 if spec.get("backoffLimit") is None else spec["backoffLimit"],
+        replaces_failed_only=spec.get("podReplacementPolicy") == "Failed",
+        managed_elsewhere=(spec.get("managedBy") or MANAGED_HERE) != MANAGED_HERE,
+        finalizers=tuple(entries_of(metadata.get("finalizers"))),
+        owners=decode_owners(metadata.get("ownerReferences")),
+        terminating=metadata.get("deletionTimestamp") is not None,
+        started=status.get("startTime") is not None,
+        suspended=conditions.get("Suspended"),
+        succeeded=_indexes(status.get("completedIndexes") or "")
+        if indexed
+        else tuple(range(status.get("succeeded") or 0)),
+        failed=status.get("failed") or 0,
+        finished=next((name for name in ("Complete", "Failed") if conditions.get(name)), None),
+    )
+
+
+def _indexes(text: str) -> tuple[int, ...]:
+    """The numbers in a text such as `1,3-5`; what is no number counts for nothing."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and (last or first).isdecimal() and len(part) < 2 * len(str(MOST_INDEXES)):
+            found.update(range(int(first), min(int(last or first), MOST_INDEXES) + 1))
+    return tuple(sorted(found))
+
+
 DECODERS: Mapping[str, Callable[[Data], Object]] = {
+    "Job": _decode_job,
     "Node": _decode_node,
     "Pod": decode_pod,
     "PodDisruptionBudget": _decode_budget,

@@ -16,6 +16,7 @@ from gangproof.impl.objects import (
     LabelSelector,
     NodeAffinity,
     NodeSelectorTerm,
+    OwnerReference,
     Pod,
     PodAffinity,
     PodAffinityTerm,
@@ -35,6 +36,7 @@ Data = Mapping[str, Any]
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 DEFAULT_GRACE = 30
+OWNERS = ("Job", "PodGroup", "Workload")
 NO_NODES, NO_PODS, EMPTY = NodeAffinity(), PodAffinity(), Table[str]()
 
 
@@ -223,4 +225,23 @@ def decode_pod(data: Data) -> Pod:
         unscheduled_reason=_unscheduled_reason(status),
         start_time=seconds(status.get("startTime")),
         resource_claim_statuses=decode_claim_statuses(status.get("resourceClaimStatuses")),
+        owners=decode_owners(metadata.get("ownerReferences")),
+        disruption_target=_disruption_target(status),
+    )
+
+
+def decode_owners(entries: Any) -> tuple[OwnerReference, ...]:
+    """The owners of kinds that are modelled; who exactly is meant is settled when the object comes (uid 0)."""
+    return tuple(
+        OwnerReference(entry["kind"], entry["name"], 0, bool(entry.get("controller")))
+        for entry in entries_of(entries)
+        if entry.get("kind") in OWNERS and entry.get("name")
+    )
+
+
+def _disruption_target(status: Data) -> bool:
+    return any(
+        (entry.get("type"), entry.get("status"), entry.get("reason"))
+        == ("DisruptionTarget", "True", "PreemptionByScheduler")
+        for entry in entries_of(status.get("conditions"))
     )

@@ -34,10 +34,19 @@ METADATA = Fields(
         "deletionTimestamp": STRING,
         "uid": STRING,
         "resourceVersion": STRING,
-        **_ignored(
-            "generateName selfLink generation deletionGracePeriodSeconds annotations ownerReferences"
-            " managedFields"
+        "ownerReferences": ListOf(
+            Fields(
+                {
+                    "apiVersion": STRING,
+                    "kind": STRING,
+                    "name": STRING,
+                    "uid": STRING,
+                    "controller": BOOLEAN,
+                    **_ignored("blockOwnerDeletion"),
+                }
+            )
         ),
+        **_ignored("generateName selfLink generation deletionGracePeriodSeconds annotations managedFields"),
     }
 )
 TYPE: dict[str, Shape] = {"apiVersion": STRING, "kind": STRING, "metadata": METADATA}
@@ -246,11 +255,12 @@ POD_SPEC = Fields(
         "preemptionPolicy": STRING,
         "terminationGracePeriodSeconds": INTEGER,
         "resourceClaims": ListOf(CLAIM),
+        "restartPolicy": STRING,
         "runtimeClassName": STRING,
         "hostNetwork": BOOLEAN,
         "volumes": ListOf(VOLUME),
         **_ignored(
-            "ephemeralContainers restartPolicy activeDeadlineSeconds dnsPolicy serviceAccountName"
+            "ephemeralContainers activeDeadlineSeconds dnsPolicy serviceAccountName"
             " serviceAccount automountServiceAccountToken hostPID hostIPC shareProcessNamespace"
             " securityContext imagePullSecrets"
             " hostname subdomain hostAliases dnsConfig readinessGates enableServiceLinks setHostnameAsFQDN os"
@@ -306,7 +316,47 @@ BUDGET = Fields(
         ),
     }
 )
+_TIME = "how long a Job may take is not modelled"
+_POLICY = "what a policy of the Job makes of the ends of its pods is not modelled"
+JOB = Fields(
+    {
+        **TYPE,
+        "spec": Fields(
+            {
+                "parallelism": INTEGER,
+                "completions": INTEGER,
+                "completionMode": STRING,
+                "backoffLimit": INTEGER,
+                "suspend": BOOLEAN,
+                "podReplacementPolicy": STRING,
+                "managedBy": STRING,
+                "template": Fields({"metadata": METADATA, "spec": POD_SPEC}),
+                "activeDeadlineSeconds": Unmodelled(_TIME),
+                "manualSelector": Unmodelled("pods that a Job takes over by a selector are not modelled"),
+                **dict.fromkeys(
+                    ("backoffLimitPerIndex", "maxFailedIndexes", "podFailurePolicy", "successPolicy"),
+                    Unmodelled(_POLICY),
+                ),
+                **_ignored("selector ttlSecondsAfterFinished"),
+            },
+            {
+                "minAvailable": "that is a field of another kind of job; a gang is parallelism = completions, Indexed"
+            },
+        ),
+        "status": Fields(
+            {
+                "startTime": STRING,
+                "succeeded": INTEGER,
+                "failed": INTEGER,
+                "completedIndexes": STRING,
+                "conditions": ListOf(CONDITION),
+                **_ignored("active ready terminating completionTime failedIndexes uncountedTerminatedPods"),
+            }
+        ),
+    }
+)
 SHAPES: Mapping[str, Fields] = {
+    "Job": JOB,
     "Node": NODE,
     "Pod": POD,
     "PodDisruptionBudget": BUDGET,
@@ -315,6 +365,7 @@ SHAPES: Mapping[str, Fields] = {
     "Workload": WORKLOAD,
 }
 VERSIONS: Mapping[str, str] = {
+    "Job": "batch/v1",
     "Node": "v1",
     "Pod": "v1",
     "PodDisruptionBudget": "policy/v1",

@@ -12,7 +12,6 @@ DECISIVE: Mapping[str, str] = {
     "DaemonSet": _CONTROLLER,
     "Deployment": _CONTROLLER,
     "DeviceClass": _CLAIMS,
-    "Job": _CONTROLLER,
     "LimitRange": "defaults from limit ranges are not modelled",
     "PersistentVolume": _VOLUMES,
     "PersistentVolumeClaim": _VOLUMES,

@@ -186,6 +186,7 @@ class _Run:
                 node_scores=Table(fields_of(self.scenario.get("nodeScores"))) if score == "fixed" else None,
                 rank=score not in ("default", "fixed"),
                 backoff=not self.scenario.get("noBackoff"),
+                protection=False,
             ),
             steps=tuple(self.steps),
             log=tuple(self.log),

@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 
 from gangproof.errors import InputError
 from gangproof.impl.gates import NAMES, SCENARIO_GATES, FeatureGates
-from gangproof.impl.objects import Pod
+from gangproof.impl.objects import Job, Pod
 from gangproof.impl.objects.checks import entries_of, fields_of, shown
 from gangproof.impl.objects.validation import Path
 from gangproof.impl.table import Table
@@ -39,7 +39,7 @@ from gangproof.properties.scenarios.expectations import (
     Together,
 )
 from gangproof.properties.scenarios.features import created
-from gangproof.properties.scenarios.records import Job, Ref
+from gangproof.properties.scenarios.records import Ref
 
 VERSION = "1.36"
 HIGHEST_SCORE = 100

@@ -134,11 +134,27 @@ def _pod(data: Data, name: str, path: Path) -> dict[str, Any]:
     return {"spec": pod_spec(data)}
 
 
+def _job(data: Data, name: str, path: Path) -> dict[str, Any]:
+    template = fields_of(data.get("template"))
+    numbers = _given(data, parallelism="parallelism", completions="completions", suspend="suspend")
+    return {
+        "spec": {
+            **numbers,
+            "completionMode": "Indexed" if data.get("indexed") else "NonIndexed",
+            "template": {
+                "metadata": _given(template, labels="labels", finalizers="finalizers"),
+                "spec": {"restartPolicy": "Never", **pod_spec(template)},
+            },
+        }
+    }
+
+
 def _priority_class(data: Data, name: str, path: Path) -> dict[str, Any]:
     return _given(data, value="value", globalDefault="globalDefault")
 
 
 WRITERS: Mapping[str, Callable[[Data, str, Path], dict[str, Any]]] = {
+    "Job": _job,
     "Node": _node,
     "Pod": _pod,
     "PodGroup": _group,
@@ -172,6 +188,8 @@ _ORIGINS: tuple[tuple[str, str], ...] = (
 
 def origin(field: str, data: Data) -> Path:
     """The key of the shorthand that a field of its manifest comes from; () if there is none."""
+    if field.startswith("spec.template."):
+        return ("template", *origin(field.removeprefix("spec.template."), fields_of(data.get("template"))))
     for prefix, key in _ORIGINS:
         if field.startswith(prefix):
             return (key,) if key in data else ()

@@ -19,6 +19,7 @@ from gangproof.properties.scenarios.records import Ref
 Data = Mapping[str, Any]
 FIXED = ("name", "namespace", "spec")
 _KINDS: Mapping[str, tuple[str, str]] = {
+    "job": ("jobs", "Job"),
     "node": ("nodes", "Node"),
     "pod": ("pods", "Pod"),
     "podGroup": ("podGroups", "PodGroup"),
@@ -27,6 +28,13 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 }
 # The attributes that each key of the shorthand decides; a resource stands for itself.
 _ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "job": {
+        "parallelism": ("parallelism",),
+        "completions": ("completions",),
+        "indexed": ("indexed",),
+        "suspend": ("suspend",),
+        "template": ("template",),
+    },
     "node": {"labels": ("labels",), "taints": ("taints",), "unschedulable": ("unschedulable",)},
     "pod": {
         "group": ("scheduling_group",),

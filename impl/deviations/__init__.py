@@ -1,6 +1,6 @@
 """What v1.36.3 does otherwise than promised, a file a topic: each deviation is a change of *intended*."""
 
-from gangproof.impl.deviations import commit, condition, cycle, members, preemption, queue, topology
+from gangproof.impl.deviations import commit, condition, control, cycle, members, preemption, queue, topology
 from gangproof.impl.deviations.deviation import Deviation
 
 DEVIATIONS: tuple[Deviation, ...] = tuple(
@@ -10,6 +10,7 @@ DEVIATIONS: tuple[Deviation, ...] = tuple(
             *queue.DEVIATIONS,
             *commit.DEVIATIONS,
             *condition.DEVIATIONS,
+            *control.DEVIATIONS,
             *cycle.DEVIATIONS,
             *preemption.DEVIATIONS,
             *topology.DEVIATIONS,

@@ -9,6 +9,7 @@ from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, RoomStep, Rules, SubmitStep
+from gangproof.impl.store import patch
 from gangproof.impl.world import Binding, Cycle, Members, Result, Stage, World
 
 
@@ -49,7 +50,7 @@ def commit_member(rules: Rules, world: World, pod: Pod, node: str) -> World:
     call = open_call(world, pod.key)
     if answer == "Wait":
         call = Binding(node, "permit")
-        world = world.with_pod(evolve(world.pods[pod.key], nominated_node_name=node))
+        world = patch(world, "pod", pod.key, nominated_node_name=node)
     return evolve(world, bindings=world.bindings.put(pod.key, call))
 
 

@@ -10,7 +10,8 @@ from gangproof.impl.cycle import DIFFERENT_NAMES, UNKNOWN_NAME
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Condition, PodGroup
 from gangproof.impl.rules import Change, ConditionStep, StoreStep
-from gangproof.impl.world import Code, World
+from gangproof.impl.store import SCHEDULER, view
+from gangproof.impl.world import Code, World, added
 
 
 def silent(exit_message: str) -> Callable[[ConditionStep], ConditionStep]:
@@ -29,10 +30,7 @@ def by_the_copy(old: ConditionStep) -> ConditionStep:
     """The write compares with the scheduler's copy of the group, which may lag (CYCLE-55)."""
 
     def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:
-        copy = world.unseen.get(group.key)
-        if copy is None:
-            return old(world, group, code, message)
-        return old(evolve(world, groups=world.groups.put(group.key, copy)), copy, code, message)
+        return old(world, world.groups.get(group.key, group), code, message)
 
     return condition
 
@@ -41,9 +39,9 @@ def unseen_at_first(old: StoreStep) -> StoreStep:
     """What is written is seen later (CYCLE-55, ACT-10)."""
 
     def store(world: World, group: PodGroup) -> World:
-        before = world.groups[group.key]
-        unseen = world.unseen if group.key in world.unseen else world.unseen.put(group.key, before)
-        return evolve(old(world, group), unseen=unseen)
+        environment = world.environment
+        lagging = evolve(environment, stale=added(environment.stale, view(SCHEDULER, "podGroup")))
+        return evolve(old(evolve(world, environment=lagging), group), environment=environment)
 
     return store
 

@@ -6,9 +6,11 @@ from attrs import evolve
 
 from gangproof.impl.commit import forget, give_up
 from gangproof.impl.deviations.deviation import Deviation
+from gangproof.impl.members import tell
 from gangproof.impl.objects import Pod
-from gangproof.impl.queue import requeue
+from gangproof.impl.queue import add, requeue
 from gangproof.impl.rules import (
+    AppearStep,
     Change,
     FailStep,
     MemberEvent,
@@ -40,6 +42,15 @@ def dying_stay(old: MembersStep) -> MembersStep:
         return old(sets, event, pod)
 
     return members
+
+
+def dying_appear(old: AppearStep) -> AppearStep:
+    """A pending pod that is going is taken in like any other when it is first seen, as after a restart (QUEUE-07)."""
+
+    def appear(rules: Rules, world: World, pod: Pod) -> World:
+        return add(rules, tell(rules, world, pod.group, "added", pod.key), pod)
+
+    return appear
 
 
 def dying_are_queued(old: TerminateStep) -> TerminateStep:
@@ -96,7 +107,12 @@ DEVIATIONS = (
         Change(
             "DEV-20",
             "a terminating member that had no node yet stays counted as unscheduled, and queued",
-            {"members": dying_stay, "terminate": dying_are_queued, "fail": dying_come_back},
+            {
+                "appear": dying_appear,
+                "members": dying_stay,
+                "terminate": dying_are_queued,
+                "fail": dying_come_back,
+            },
         ),
         promise="dying pods leave the counts",
         intended="a member that gets a deletion timestamp leaves every set and the queue with that event",

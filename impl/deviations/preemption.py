@@ -21,6 +21,7 @@ from gangproof.impl.rules import (
     NominateStep,
     Placement,
     PlaceStep,
+    RecoverStep,
     ResumeStep,
     Rules,
     StaleStep,
@@ -258,6 +259,15 @@ def calls_begin_later(old: EvictStep) -> EvictStep:
     return evict
 
 
+def no_round_is_found_again(old: RecoverStep) -> RecoverStep:
+    """What runs is known in memory alone, so after a restart nobody waits for victims that are going (ACT-30)."""
+
+    def recover(rules: Rules, world: World) -> World:
+        return world
+
+    return recover
+
+
 DEVIATIONS = (
     Deviation(
         Change(
@@ -302,6 +312,7 @@ DEVIATIONS = (
                 "ask": again_while_a_round_runs,
                 "ask_as_group": group_again_while_a_round_runs,
                 "nominate": cleared_while_a_round_runs,
+                "recover": no_round_is_found_again,
             },
         ),
         promise="wait for the preemption that runs",

@@ -18,7 +18,9 @@ from gangproof.impl.objects.affinity import (
     TopologySpreadConstraint,
 )
 from gangproof.impl.objects.budget import Bound, PodDisruptionBudget
+from gangproof.impl.objects.job import Job
 from gangproof.impl.objects.node import Node, Taint, Toleration, tolerates
+from gangproof.impl.objects.owner import OwnerReference
 from gangproof.impl.objects.pod import Phase, Pod
 from gangproof.impl.objects.podgroup import Condition, DisruptionMode, PodGroup, PodGroupClaim
 from gangproof.impl.objects.policy import PriorityClass
@@ -30,10 +32,12 @@ __all__ = [
     "ControllerRef",
     "DisruptionMode",
     "HostPort",
+    "Job",
     "LabelSelector",
     "Node",
     "NodeAffinity",
     "NodeSelectorTerm",
+    "OwnerReference",
     "Phase",
     "Pod",
     "PodAffinity",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import evolve
+
 from gangproof.impl.objects.budget import PodDisruptionBudget
+from gangproof.impl.objects.job import Job
 from gangproof.impl.objects.pod import Pod
 from gangproof.impl.objects.podgroup import PodGroup
 from gangproof.impl.objects.workload import Workload
@@ -21,6 +24,7 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
         "pod_group_template_name": ("spec.podGroupTemplateRef", "API-31"),
     },
     PodDisruptionBudget: {},
+    Job: {"indexed": ("spec.completionMode", "core"), "managed_elsewhere": ("spec.managedBy", "core")},
     Workload: {
         "controller_ref": ("spec.controllerRef", "API-11"),
         "pod_group_templates": ("spec.podGroupTemplates", "API-12"),
@@ -42,7 +46,7 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
 IDENTITY = ("namespace", "name")
 
 
-Changed = Pod | PodDisruptionBudget | PodGroup | Workload
+Changed = Job | Pod | PodDisruptionBudget | PodGroup | Workload
 
 
 def refused_changes(old: Changed, new: Changed) -> tuple[str, ...]:
@@ -62,7 +66,27 @@ def refused_changes(old: Changed, new: Changed) -> tuple[str, ...]:
     }
     if isinstance(old, Pod) and isinstance(new, Pod):
         messages.update(dict.fromkeys(_pod_changes(old, new)))
+    if isinstance(old, Job) and isinstance(new, Job):
+        messages.update(dict.fromkeys(_job_changes(old, new)))
     return tuple(messages)
+
+
+def _job_changes(old: Job, new: Job) -> list[str]:
+    """The template is fixed but for where pods may go, and that only while the Job rests; so are completions.
+
+    Those of an Indexed Job may change together with the parallelism.
+    """
+    messages: list[str] = []
+    rests = old.suspend and (not old.started or old.suspended)
+    placing = ("labels", "node_selector", "node_affinity", "tolerations", "scheduling_gates") if rests else ()
+    kept = {name: getattr(new.template, name) for name in placing}
+    if evolve(old.template, **kept) != new.template:
+        messages.append("spec.template: field is immutable (core)")
+    if old.completions != new.completions and not new.indexed:
+        messages.append("spec.completions: field is immutable (core)")
+    elif old.completions != new.completions != new.parallelism:
+        messages.append("spec.completions: can only be modified in tandem with spec.parallelism (core)")
+    return messages
 
 
 def _pod_changes(old: Pod, new: Pod) -> list[str]:

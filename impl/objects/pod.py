@@ -8,6 +8,7 @@ from attrs import frozen
 
 from gangproof.impl.objects.affinity import HostPort, NodeAffinity, PodAffinity, TopologySpreadConstraint
 from gangproof.impl.objects.node import Toleration
+from gangproof.impl.objects.owner import OwnerReference
 from gangproof.impl.objects.podgroup import PodGroupClaim
 from gangproof.impl.table import Table
 
@@ -23,7 +24,8 @@ class Pod:
     that is False, else None. An entry of `resource_claims` belongs to the group iff the group has an equal
     one (CLAIM-01). `priority` came from `priority_class_name`, or is 0 and yet to come from it (ADM-15).
     `start_time` is in seconds since 1970. `resource_claim_statuses` are the claims made from templates, by
-    the name of their entry (CLAIM-08).
+    the name of their entry (CLAIM-08). `disruption_target` says that a preemption deleted it: the condition
+    DisruptionTarget with reason PreemptionByScheduler (PREEMPT-30).
     """
 
     namespace: str
@@ -47,6 +49,7 @@ class Pod:
     resource_claims: tuple[PodGroupClaim, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
     finalizers: tuple[str, ...] = ()
+    owners: tuple[OwnerReference, ...] = ()
     termination_grace_period_seconds: int = 0
     node_name: str | None = None
     terminating: bool = False
@@ -54,6 +57,7 @@ class Pod:
     nominated_node_name: str | None = None
     unscheduled_reason: Literal["Unschedulable", "SchedulerError"] | None = None
     start_time: int | None = None
+    disruption_target: bool = False
     resource_claim_statuses: Table[str] = Table()
 
     @property

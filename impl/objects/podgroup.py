@@ -6,6 +6,7 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
+from gangproof.impl.objects.owner import OwnerReference
 from gangproof.impl.table import Table
 
 DisruptionMode = Literal["Pod", "PodGroup"]
@@ -64,6 +65,7 @@ class PodGroup:
     workload_name: str | None = None
     pod_group_template_name: str | None = None
     finalizers: tuple[str, ...] = (PROTECTION_FINALIZER,)
+    owners: tuple[OwnerReference, ...] = ()
     terminating: bool = False
     condition: Condition | None = None
     resource_claim_statuses: Table[str] = Table()

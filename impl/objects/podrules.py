@@ -169,3 +169,9 @@ POD_RULES: Rules = (
     ),
     ("API-50", "status.phase", optional(one_of("Pending", "Running", "Succeeded", "Failed", "Unknown"))),
 )
+
+
+def template_rules(prefix: str) -> Rules:
+    """The same rules for a pod template below the prefix; it has no name, no namespace and no status."""
+    left_out = ("metadata", "metadata.name", "metadata.namespace", "status.phase")
+    return tuple((rule, f"{prefix}.{path}", check) for rule, path, check in POD_RULES if path not in left_out)

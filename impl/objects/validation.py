@@ -34,7 +34,7 @@ from gangproof.impl.objects.checks import (
     required,
     shown,
 )
-from gangproof.impl.objects.podrules import POD_RULES, selector_rules
+from gangproof.impl.objects.podrules import POD_RULES, selector_rules, template_rules
 
 Path = tuple[str | int, ...]
 HIGHEST_USER_PRIORITY = 1_000_000_000
@@ -176,7 +176,42 @@ BUDGET_RULES: tuple[tuple[str, str, Check], ...] = (
     *selector_rules("spec.selector"),
     ("core", "status.disruptionsAllowed", optional(integer(0))),
 )
+LARGEST_INDEXED_PARALLELISM = 100_000
+
+
+def _job(value: Any) -> Finding | None:
+    """What the fields of a Job must be together."""
+    spec = fields_of(value.get("spec"))
+    if spec.get("completionMode") != "Indexed":
+        return None
+    completions, parallelism = spec.get("completions"), spec.get("parallelism") or 1
+    if completions is None:
+        return Finding("nothing", "an integer, as completionMode is Indexed", ("spec", "completions"))
+    if parallelism > LARGEST_INDEXED_PARALLELISM:
+        expected = f"at most {LARGEST_INDEXED_PARALLELISM}, as completionMode is Indexed"
+        return Finding(str(parallelism), expected, ("spec", "parallelism"))
+    name = str(fields_of(value.get("metadata")).get("name") or "")
+    if completions and dns_label(f"{name}-{completions - 1}") is not None:
+        expected = f"a name that with the suffix -{completions - 1} is a DNS label, as pods are called so"
+        return Finding(shown(name), expected, ("metadata", "name"))
+    return None
+
+
+JOB_RULES: tuple[tuple[str, str, Check], ...] = (
+    *_metadata("core"),
+    ("core", "spec", present),
+    ("core", "spec.parallelism", optional(integer(0))),
+    ("core", "spec.completions", optional(integer(0))),
+    ("core", "spec.backoffLimit", optional(integer(0))),
+    ("core", "spec.completionMode", optional(one_of("NonIndexed", "Indexed"))),
+    ("core", "spec.podReplacementPolicy", optional(one_of("TerminatingOrFailed", "Failed"))),
+    ("core", "spec.template", present),
+    ("core", "spec.template.spec.restartPolicy", required(one_of("OnFailure", "Never"))),
+    *template_rules("spec.template"),
+    ("core", "", _job),
+)
 RULES: Mapping[str, tuple[tuple[str, str, Check], ...]] = {
+    "Job": JOB_RULES,
     "Node": NODE_RULES,
     "Pod": POD_RULES,
     "PodDisruptionBudget": BUDGET_RULES,

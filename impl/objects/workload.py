@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from gangproof.impl.objects.owner import OwnerReference
 from gangproof.impl.objects.podgroup import DisruptionMode, PodGroupClaim
 from gangproof.impl.table import Table
 
@@ -40,6 +41,8 @@ class Workload:
     labels: Table[str] = Table()
     controller_ref: ControllerRef | None = None
     pod_group_templates: tuple[PodGroupTemplate, ...] = ()
+    finalizers: tuple[str, ...] = ()
+    owners: tuple[OwnerReference, ...] = ()
     terminating: bool = False
 
     @property

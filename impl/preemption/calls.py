@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.api import afterwards, delete
+from gangproof.impl.api import afterwards, evict
 from gangproof.impl.commit import give_up
 from gangproof.impl.limits import FAILED_IN_CYCLE, HELD_IN_CYCLE, note
+from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import waiting_for
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, Result, Round, World, added
 
@@ -47,8 +49,8 @@ def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> W
     victims = tuple(v for v in running.victims if v[0] not in spared)
     running = evolve(running, victims=victims, calls=left)
     world = evolve(world, rounds=world.rounds.put(entity, running))
-    stored = world.pods.get(victim)
-    if ok and stored is not None and stored.uid == uid:
+    pod: Pod | None = stored(world, "pod").get(victim)
+    if ok and pod is not None and pod.uid == uid:
         world = rules.preempt(rules, world, victim)
     else:
         world = afterwards(rules, world, world)
@@ -115,6 +117,7 @@ def preempt(rules: Rules, world: World, pod: str) -> World:
         before = world
         world = give_up(rules, evolve(world, ghost=ghost), pod, Result(pod, error="preempted"))
         return afterwards(rules, before, world)
-    going = world.pods[pod].terminating
     world = evolve(world, ghost=evolve(world.ghost, evicted=added(world.ghost.evicted, pod)))
-    return afterwards(rules, world, world) if going else delete(rules, world, "pod", pod)
+    return (
+        afterwards(rules, world, world) if stored(world, "pod")[pod].terminating else evict(rules, world, pod)
+    )

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import patch
 from gangproof.impl.world import Cycle, World
 
 
@@ -40,7 +41,7 @@ def set_nomination(world: World, pod: str, node: str | None) -> World:
     if stored is None or stored.node_name is not None or stored.terminating or stored.terminal:
         return evolve(world, nominations=world.nominations.drop(pod))
     if stored.nominated_node_name != node:
-        world = world.with_pod(evolve(stored, nominated_node_name=node))
+        world = patch(world, "pod", pod, nominated_node_name=node)
     nominations = world.nominations.drop(pod) if node is None else world.nominations.put(pod, node)
     return evolve(world, nominations=nominations)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.store import as_stored
 from gangproof.impl.world import World
 from gangproof.properties.conformance.events import (
     Conditioned,
@@ -55,7 +56,7 @@ def holds(world: World, event: Observed) -> bool:
             pod = world.pods.get(event.pod)
             return pod is not None and condition_of(pod) == condition_text(event.status, event.reason)
         case Conditioned(reason="SchedulerError"):
-            group = world.groups.get(event.group)
+            group = as_stored(world).groups.get(event.group)
             written = conditioned(group) if group is not None else None
             return written is not None and same(written, event)
         case _:
@@ -73,6 +74,7 @@ class Unlike:
 
 def unlike(world: World, look: Look) -> Iterator[Unlike]:
     """In what the world differs from what was seen."""
+    world = as_stored(world)
     living = {key: pod for key, pod in world.pods.items() if not pod.terminal}
     for key in sorted({*living, *look.pods}):
         pod, seen = living.get(key), look.pods.get(key)

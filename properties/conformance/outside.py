@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 
 from attrs import evolve
 
-from gangproof.impl.actions import Action, name_of
-from gangproof.impl.api import ApiError, create, delete, finish, kind_of, lookup, update
+from gangproof.impl.actions import Action
+from gangproof.impl.api import ApiError, create, delete, finish, lookup, update
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.outside import name_of
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import kind_of
 from gangproof.impl.world import Environment, World
 from gangproof.properties.conformance.events import Deleted, Ended, Observed
 from gangproof.properties.conformance.recording import Alter, Calls, End, Reap, Remove
@@ -57,7 +59,7 @@ def _creation(obj: Created, rules: Rules) -> Change:
     wanted: Object = obj
 
     def change(world: World) -> tuple[Action, World, tuple[Observed, ...]]:
-        refused = rules.admission(world, wanted)
+        refused = rules.admission(world, wanted, None)
         if refused is not None and lookup(world, kind_of(wanted), wanted.key) is None:
             raise BeyondError(f"an object that the API refuses: {refused}")
         return Action("create", (name_of(wanted),)), create(rules, world, wanted), ()

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from gangproof.impl.actions import Action, Step
 from gangproof.impl.commit import own_result
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import as_stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import conditioned
@@ -31,6 +32,7 @@ Shown = Table[str]
 
 def effects(before: World, after: World, shown: Shown) -> tuple[tuple[Observed, ...], Shown]:
     """What the API shows of the step between two worlds, and what has been shown then."""
+    before, after = as_stored(before), as_stored(after)
     seen: list[Observed] = []
     if after.pods is not before.pods:
         for key, pod in after.pods.items():

@@ -195,7 +195,9 @@ def _heads(pending: Iterable[Observed]) -> list[Observed]:
 
 def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ...]]]:
     """The calls that may end now, and what each shows by itself; one that shows nothing has ended at once."""
-    if not (world.bindings or world.unseen or any(running.calls for running in world.rounds.values())):
+    if not (
+        world.bindings or world.control.behind or any(running.calls for running in world.rounds.values())
+    ):
         return
     for step in successors(world, rules, "fine"):
         action = step[0]

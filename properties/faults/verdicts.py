@@ -6,6 +6,7 @@ from attrs import evolve
 
 from gangproof.impl.api import delete
 from gangproof.impl.deviations.condition import by_the_copy, unseen_at_first
+from gangproof.impl.gates import Object
 from gangproof.impl.objects import Condition, PodGroup
 from gangproof.impl.rules import ConditionStep, ControllersStep, RegistryStep, Rules, SubmitStep
 from gangproof.impl.table import Table
@@ -200,8 +201,9 @@ F76 = fault(
 
 
 def _as_the_writer_knew_it(old: RegistryStep) -> RegistryStep:
-    def registry(stored: PodGroup, written: PodGroup) -> PodGroup:
-        return evolve(old(stored, written), condition=None)
+    def registry(stored: Object, written: Object) -> Object:
+        kept = old(stored, written)
+        return evolve(kept, condition=None) if isinstance(kept, PodGroup) else kept
 
     return registry
 

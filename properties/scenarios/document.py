@@ -139,6 +139,9 @@ class View:
     component: Component
     kind: Kind
 
+    def __str__(self) -> str:
+        return f"{self.component}/{self.kind}"
+
 
 @frozen
 class Lag:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gangproof.impl.gates import NEEDS, FeatureGates
-from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.properties.scenarios.document import (
     Advance,
     Attempt,
@@ -26,7 +26,6 @@ from gangproof.properties.scenarios.document import (
 from gangproof.properties.scenarios.records import (
     Created,
     DeviceClass,
-    Job,
     Refused,
     ResourceClaim,
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 
 from gangproof.impl.api import lookup
 from gangproof.impl.objects import Pod
+from gangproof.impl.store import as_stored
 from gangproof.impl.world import World
 from gangproof.properties.scenarios.expectations import (
     ConditionIs,
@@ -66,7 +67,8 @@ def pods_in(world: World, state: str, of: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def unmet(world: World, expectation: Expectation, refusals: Refusals) -> str | None:
-    """What is found instead, in a few words, if the expectation does not hold; else None."""
+    """What is found instead of what is expected, in a few words, as it is stored; None if the expectation holds."""
+    world = as_stored(world)
     match expectation:
         case InState(state=state, pods=pods):
             found = pods_in(world, state, (*pods.of, *world.ghost.evicted) if state == "victims" else pods.of)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
 from gangproof.impl.table import Table
 
 Kind = Literal[
@@ -34,23 +34,6 @@ class Ref:
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.key.removeprefix('default/')}"
-
-
-@frozen(cache_hash=True)
-class Job:
-    """A Job as far as its controller reads it; `template` is a pod without a name."""
-
-    namespace: str
-    name: str
-    template: Pod
-    parallelism: int = 1
-    completions: int | None = None
-    indexed: bool = False
-    suspend: bool = False
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"
 
 
 @frozen(cache_hash=True)

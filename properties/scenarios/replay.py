@@ -33,7 +33,7 @@ from gangproof.properties.scenarios.records import Kind, Ref
 from gangproof.properties.system import Path
 
 KINDS: dict[str, Kind] = {
-    kind: kind for kind in ("node", "pod", "podGroup", "workload", "priorityClass", "pdb")
+    kind: kind for kind in ("node", "pod", "podGroup", "workload", "job", "priorityClass", "pdb")
 }
 RESULTS: dict[str, Result] = {"Success": "scheduled", "Error": "error"}
 

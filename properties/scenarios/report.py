@@ -23,11 +23,7 @@ from gangproof.properties.verdict import Verdict
 MISSING: frozenset[str] = frozenset(
     {
         "DRAWorkloadResourceClaims",
-        "WorkloadWithJob",
         "claims",
-        "jobs",
-        "lag",
-        "restart",
     }
 )
 """Features of scenarios that the machinery does not have yet."""

@@ -7,10 +7,11 @@ from typing import cast
 
 from attrs import evolve
 
-from gangproof.impl.actions import Action, name_of
+from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError, create, delete, finish, lookup, update
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.outside import name_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
@@ -50,7 +51,7 @@ def _creation(obj: Created, rules: Rules) -> Requested:
             raise ApiError(message)
 
         return Action("create", (f"{obj.ref.kind}/{obj.ref.key}",)), refuse
-    if not isinstance(obj, Node | Pod | PodDisruptionBudget | PodGroup | Workload | PriorityClass):
+    if not isinstance(obj, Job | Node | Pod | PodDisruptionBudget | PodGroup | Workload | PriorityClass):
         raise NotImplementedError(f"{type(obj).__name__} is not modelled")
     modelled: Object = obj
     return Action("create", (name_of(modelled),)), lambda world: create(

@@ -7,13 +7,18 @@ possibility is followed, every state on the way is judged, and each run remember
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 
 from attrs import evolve
 
 from gangproof.impl.actions import Action, permit_timeouts
-from gangproof.impl.api import ApiError
+from gangproof.impl.api import ApiError, afterwards
+from gangproof.impl.controllers.collect import of_lost_nodes
 from gangproof.impl.queue import notice
+from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import SCHEDULER, unseen
+from gangproof.impl.views import deliver
 from gangproof.impl.world import Event, Settings, World
 from gangproof.properties.explore import Graph
 from gangproof.properties.machine import Machine, settle
@@ -22,6 +27,7 @@ from gangproof.properties.scenarios.course import Course, Failure, Following, Ru
 from gangproof.properties.scenarios.document import (
     Advance,
     Attempt,
+    CatchUp,
     Create,
     Delete,
     Expect,
@@ -29,8 +35,10 @@ from gangproof.properties.scenarios.document import (
     Finish,
     Flush,
     Hold,
+    Lag,
     Possible,
     Release,
+    Restart,
     Scenario,
     Settle,
     Step,
@@ -44,6 +52,8 @@ from gangproof.properties.system import Path, Violation
 
 PERMIT_WAIT = 300_000
 """Milliseconds for which a member waits at Permit at most (GANG-09)."""
+POD_GC = 60_000
+"""Milliseconds after which a pod whose node is gone has certainly been collected."""
 FLUSH_AFTER = 330_000
 """Milliseconds after which an entry of the pool has certainly met the flush (QUEUE-26)."""
 
@@ -89,10 +99,19 @@ def _step(step: Step, course: Course, following: Following) -> Course:
             return _marked(course, "held", lambda marked: marked - set(map(_call, calls)))
         case Fail(calls=calls):
             return _marked(course, "failing", lambda marked: marked | set(map(_call, calls)))
+        case Lag(views=views):
+            return _marked(course, "stale", lambda marked: marked | set(map(str, views)))
+        case CatchUp(views=views):
+            course = _marked(course, "stale", lambda marked: marked - set(map(str, views)))
+            return _caught_up(course, tuple(map(str, views)), following)
+        case Restart():
+            return _restarted(course, following)
         case Flush():
             return _everywhere(course, Action("flush"), lambda world: notice(rules, world, Event("Flush")))
         case Advance(milliseconds=passed):
             course = _settle(course, following)
+            if passed >= POD_GC:
+                course = _settle(_each(course, following, partial(_swept, rules)), following)
             if passed >= PERMIT_WAIT:
                 timed_out = tuple(_nobody_waits(run, rules) for run in course.runs)
                 course = _settle(evolve(course, runs=timed_out), following)
@@ -100,8 +119,51 @@ def _step(step: Step, course: Course, following: Following) -> Course:
                 return course
             flushed = _everywhere(course, Action("flush"), lambda world: notice(rules, world, Event("Flush")))
             return _settle(flushed, following)
-        case _:
-            raise NotImplementedError(f"line {step.line}: {type(step).__name__} is not modelled")
+
+
+def _swept(rules: Rules, world: World) -> Iterator[tuple[Action, World]]:
+    """Pods whose node is gone are ended and deleted, one after the other."""
+    while (move := next(of_lost_nodes(rules, world), None)) is not None:
+        name, args, world = move
+        yield Action(name, args), world
+
+
+def _caught_up(course: Course, views: Sequence[str], following: Following) -> Course:
+    """Every run after the views have seen everything, one after the other, each in order (ACT-10)."""
+
+    def sights(world: World) -> Iterator[tuple[Action, World]]:
+        for name in views:
+            while pending := unseen(world, name):
+                seen = Action("see", (name.partition("/")[0], f"{pending[0].kind}/{pending[0].key}"))
+                world = afterwards(following.rules, world, deliver(following.rules, world, name))
+                yield seen, world
+
+    return _each(course, following, sights)
+
+
+def _restarted(course: Course, following: Following) -> Course:
+    """Every run after the scheduler has started anew, and so has seen everything (ACT-30)."""
+    behind = sorted({name for run in course.runs for name in run.world.control.behind})
+    course = _caught_up(course, [name for name in behind if name.startswith(SCHEDULER)], following)
+
+    def again(world: World) -> Iterator[tuple[Action, World]]:
+        yield Action("restart", ("scheduler",)), restart(following.rules, world)
+
+    return _each(course, following, again)
+
+
+def _each(
+    course: Course, following: Following, steps: Callable[[World], Iterator[tuple[Action, World]]]
+) -> Course:
+    """Every run with these steps taken one after the other, each of them judged."""
+    runs: list[Run] = []
+    failures: list[Failure] = []
+    for run in course.runs:
+        for action, after in steps(run.world):
+            failures.extend(judged(following, run, action, after))
+            run = run.then(action, after)
+        runs.append(run)
+    return evolve(course, runs=tuple(runs), failures=(*course.failures, *failures[:1]))
 
 
 def _nobody_waits(run: Run, rules: Rules) -> Run:

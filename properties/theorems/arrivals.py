@@ -7,10 +7,11 @@ from itertools import product
 
 from attrs import evolve
 
-from gangproof.impl.actions import Action, name_of
+from gangproof.impl.actions import Action
 from gangproof.impl.api import create
 from gangproof.impl.bulk import world_of
 from gangproof.impl.objects import Pod
+from gangproof.impl.outside import name_of
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
 from gangproof.properties.explore import Limits

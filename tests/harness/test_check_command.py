@@ -78,7 +78,7 @@ def test_3_out_of_time(gangproof_command, scenario_file):
 
 @pytest.mark.parametrize(
     "kind",
-    ["apps/v1, kind: Deployment", "batch/v1, kind: Job", "v1, kind: ResourceQuota"],
+    ["apps/v1, kind: Deployment", "batch/v1, kind: CronJob", "v1, kind: ResourceQuota"],
 )
 def test_3_what_is_decisive_and_not_modelled_is_never_green(gangproof_command, kind):
     more = f"\n---\n{{apiVersion: {kind}, metadata: {{name: x}}}}\n"

@@ -16,13 +16,15 @@ from racks import places, there, verdicts
 from gangproof.deviation_page import page, rows, same
 from gangproof.impl.actions import successors
 from gangproof.impl.api import delete, update
+from gangproof.impl.controllers.job_sync import again
 from gangproof.impl.cycle import UNKNOWN_NAME
 from gangproof.impl.deviations import DEVIATIONS, Deviation
 from gangproof.impl.gates import SCENARIO_GATES
+from gangproof.impl.objects import Job
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, Settings, World
+from gangproof.impl.world import Environment, Event, Settings, World
 from gangproof.load import load_scenarios
 from gangproof.properties.explore import Limits
 from gangproof.properties.named import HOSTNAME, gang, node, pod
@@ -47,6 +49,8 @@ NEEDS = {
 """Deviations that show themselves only beside others: who commits alone waits, and only an early retry sees a
 copy of its group that lags."""
 PLAIN = Settings()
+WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
+JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 
 
@@ -152,6 +156,31 @@ def test_dev_35_a_member_that_was_feasible_is_not_woken() -> None:
 
     assert after_the_round(INTENDED) == {"p1": "active", "p2": "active"}
     assert after_the_round(only("DEV-35")) == {"p1": "gated", "p2": "active"}
+
+
+def test_dev_46_a_long_name_never_gets_a_pod() -> None:
+    """CTRL-08: the Workload is refused, however often it is asked for."""
+    job = evolve(JOB, name="a" * 58)
+    refused = there(job, rules=only("DEV-46"), options=WITH_JOBS)
+    for _ in range(3):
+        ((action, refused),) = successors(refused, only("DEV-46"))
+        assert "spec.podGroupTemplates[0].name" in str(action)
+        ((_, refused),) = successors(refused, only("DEV-46"))
+    assert not refused.pods
+    ((_, made),) = successors(there(job, options=WITH_JOBS), INTENDED)
+    assert len(made.pods) == 2
+
+
+def test_dev_48_an_old_view_gives_pods_without_a_group() -> None:
+    """CTRL-22: the Workload is there, and the sync after the one that made it does not see it."""
+    stale = Environment(stale=("job-controller/workload",), failing=("make/pod/default/j-0",))
+    for rules, group in ((INTENDED, "j"), (only("DEV-48"), None)):
+        now = evolve(there(JOB, rules=rules, options=WITH_JOBS), environment=stale)
+        ((_, now),) = (step for step in successors(now, rules) if step[0].name == "sync")
+        assert (dict(now.pods), now.jobs["default/j"].started) == ({}, True)
+        now = again(rules, now, "default/j")
+        ((_, now),) = (step for step in successors(now, rules) if step[0].name == "sync")
+        assert {p.scheduling_group for p in now.pods.values()} == {group}
 
 
 def test_dev_53_the_flush_passes_over_gated_pods() -> None:

@@ -193,8 +193,8 @@ def test_a_pod_made_again_under_the_same_name_asked_for_nothing() -> None:
 
 def test_a_group_made_again_under_the_same_name_asked_for_nothing() -> None:
     """PREEMPT-33: members of the new PodGroup are not held back, nor is it refused."""
-    group = evolve(GROUP, finalizers=())
-    world = cycle(there(node("n", 1), graceful("v"), group, strong("p", "g"), options=AWARE))
+    group, unprotected = evolve(GROUP, finalizers=()), evolve(AWARE, protection=False)
+    world = cycle(there(node("n", 1), graceful("v"), group, strong("p", "g"), options=unprotected))
     again = create(INTENDED, delete(INTENDED, world, "podGroup", "default/g"), group)
     assert not preempting(again, again.pods["default/p"])
     assert "default/g" not in again.rounds

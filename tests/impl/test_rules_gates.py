@@ -29,7 +29,8 @@ def test_generic_workload_serves_the_kinds() -> None:
 def test_without_generic_workload_members_are_plain_pods() -> None:
     """API-51: no field on new pods; a pod that still has it is tried alone, and nothing is said of a group."""
     assert keep_enabled(pod("p", "g"), FeatureGates()) == pod("p")
-    world = there(node("n", 1), gang("g", 3), pod("p", "g"), options=NO_GROUPS)
+    world = there(node("n", 1), pod("p", "g"), options=NO_GROUPS)
+    world = evolve(world, groups=Table({"default/g": gang("g", 3)}))
     assert queued(world) == {"p": "active"}
     popped = step(world, "pop")
     assert (running(popped).group, running(popped).entity) == (None, "default/p")
@@ -125,7 +126,7 @@ def test_there_is_no_such_field(name: str) -> None:
 
 
 STATUS_AND_METADATA = {
-    "namespace", "name", "uid", "labels", "finalizers", "terminating", "condition", "resource_claim_statuses",
+    "namespace", "name", "uid", "labels", "finalizers", "owners", "terminating", "condition", "resource_claim_statuses",
 }  # fmt: skip
 
 

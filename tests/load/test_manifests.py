@@ -283,13 +283,13 @@ def test_what_is_not_modelled_is_listed() -> None:
         volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}, {"name": "e", "emptyDir": {}}]
     )
     foreign = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "v"}}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "team"}}
+    job = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "j", "namespace": "team"}}
     plain = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}}
     found = load(claim, foreign, job, plain, pod("q", resources={"requests": {"cpu": 1}}))
     assert [(u.kind, u.name, u.decisive) for u in found.unmodelled] == [
         ("Pod", "p", True),
         ("PodGroup", "v", True),
-        ("Job", "team/j", True),
+        ("CronJob", "team/j", True),
         ("ConfigMap", "m", False),
         ("Pod", "q", True),
     ]

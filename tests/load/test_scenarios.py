@@ -10,6 +10,7 @@ from gangproof.errors import InputError
 from gangproof.impl.objects import (
     Bound,
     ControllerRef,
+    Job,
     LabelSelector,
     Node,
     Pod,
@@ -26,7 +27,6 @@ from gangproof.properties.scenarios import document as doc
 from gangproof.properties.scenarios import expectations as expected
 from gangproof.properties.scenarios.records import (
     DeviceClass,
-    Job,
     Ref,
     Refused,
     ResourceClaim,

@@ -34,6 +34,15 @@ GOOD: dict[str, dict[str, Any]] = {
         "spec": {"selector": {"matchLabels": {"a": "b"}}, "minAvailable": 1},
     },
     "PriorityClass": {"metadata": {"name": "high"}, "value": 10},
+    "Job": {
+        "metadata": {"name": "j"},
+        "spec": {
+            "completionMode": "Indexed",
+            "parallelism": 2,
+            "completions": 2,
+            "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}},
+        },
+    },
 }
 TEMPLATE = "spec.podGroupTemplates.0"
 LONG = "a" * 64
@@ -124,6 +133,12 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", "100%"),
     ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", ...),
     ("PREEMPT-25", "PodDisruptionBudget", "spec.selector", {}),
+    ("core", "Job", "metadata.name", "a" * 61),
+    ("core", "Job", "spec.parallelism", 0),
+    ("core", "Job", "spec.completions", 0),
+    ("core", "Job", "spec.completionMode", "NonIndexed"),
+    ("core", "Job", "spec.template.spec.restartPolicy", "OnFailure"),
+    ("API-46", "Job", "spec.template.spec.schedulingGroup", {"podGroupName": "g"}),
 ]  # fmt: skip
 
 
@@ -217,6 +232,17 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
     ("PREEMPT-25", "PodDisruptionBudget", "spec.minAvailable", "1", ""),
     ("core", "PodDisruptionBudget", "spec.maxUnavailable", 1, ""),
     ("core", "PodDisruptionBudget", "status.disruptionsAllowed", -1, ""),
+    ("core", "Job", "metadata.name", "a" * 62, ""),
+    ("core", "Job", "spec.parallelism", -1, ""),
+    ("core", "Job", "spec.parallelism", 100_001, ""),
+    ("core", "Job", "spec.completions", -1, ""),
+    ("core", "Job", "spec.completions", ..., ""),
+    ("core", "Job", "spec.completionMode", "Random", ""),
+    ("core", "Job", "spec.backoffLimit", -1, ""),
+    ("core", "Job", "spec.podReplacementPolicy", "Never", ""),
+    ("core", "Job", "spec.template.spec.restartPolicy", "Always", ""),
+    ("core", "Job", "spec.template.spec.restartPolicy", ..., ""),
+    ("API-46", "Job", "spec.template.spec.schedulingGroup", {}, ".podGroupName"),
 ]  # fmt: skip
 
 

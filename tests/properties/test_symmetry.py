@@ -11,9 +11,12 @@ import attrs
 import pytest
 from attrs import evolve
 
-from gangproof.impl.objects import Bound, Pod, PodDisruptionBudget
+from gangproof.impl.control import Control, Revision, Sent, Sync
+from gangproof.impl.controllers.job_pods import Plan
+from gangproof.impl.objects import Bound, Job, OwnerReference, Pod, PodDisruptionBudget
 from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Change, Placement, Rules, profile
+from gangproof.impl.store import table
 from gangproof.impl.table import Table
 from gangproof.impl.world import (
     Binding,
@@ -138,8 +141,8 @@ def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
 
 
 READ = {
-    World: "settings nodes pods groups workloads priority_classes budgets births members cache assumed queue "
-    "in_flight nominations bindings rounds cycle admitted unseen memory environment ghost",
+    World: "settings nodes pods groups workloads jobs priority_classes budgets births members cache assumed queue "
+    "in_flight nominations bindings rounds cycle admitted memory control environment ghost",
     Members: "unsched assumed assigned done leaving",
     NodeInfo: "node pods used nonzero",
     Entry: "pod place plugins cooling tried",
@@ -152,8 +155,14 @@ READ = {
     "called beyond domains visited ahead",
     Round: "askers victims calls unbegun failed group",
     Binding: "node call",
-    Ghost: "started counted lost owed placed beyond evicted sent_back",
-    Environment: "arrivals any_order failures deletions kubelet held failing",
+    Ghost: "started counted lost owed placed beyond evicted sent_back meddled",
+    Environment: "arrivals any_order failures deletions kubelet held failing successes crashes refusals "
+    "foreign_binds lost_nodes restarts pod_gc lag stale",
+    Control: "due retrying resting sync orphans log behind sent",
+    Sync: "job pods stage workload group plan batch left failed",
+    Plan: "job create delete forgiven counted rests",
+    Sent: "call pod uid node",
+    Revision: "kind key old new by",
 }
 
 
@@ -216,6 +225,19 @@ def past(state: World, **changes: Any) -> World:
     return evolve(state, ghost=evolve(state.ghost, **changes))
 
 
+def beside(state: World, **changes: Any) -> World:
+    return evolve(state, control=evolve(state.control, **changes))
+
+
+def lagging(state: World, name: str, key: str) -> World:
+    """Somebody has not seen the latest change of an object."""
+    kind = name.partition("/")[2]
+    now = table(state, kind)[key]
+    revision = Revision(kind, key, evolve(now, labels=Table({"a": "b"})), now)
+    return beside(state, log=Table({kind: (revision,)}), behind=Table({name: 1}))
+
+
+JOB = Job("default", "j", Pod("default", ""), parallelism=2, completions=2, indexed=True)
 ROUND = Round(askers=("default/p3",), victims=((P4, 4),), calls=((P4, "default/p3"),))
 CHANGES: dict[str, Callable[[World], World]] = {
     "a label": lambda s: with_object(s, P5, labels=Table({"a": "b"})),
@@ -287,7 +309,22 @@ CHANGES: dict[str, Callable[[World], World]] = {
     "beyond": lambda s: past(s, beyond=("preemption",)),
     "let in": lambda s: evolve(s, admitted=((s.pods[P5].uid,),)),
     "a number": lambda s: evolve(s, memory=Table({"default/g1": 1})),
-    "not seen": lambda s: evolve(s, unseen=s.groups),
+    "not seen": lambda s: lagging(s, "scheduler/podGroup", "default/g1"),
+    "not seen by another": lambda s: lagging(s, "job-controller/podGroup", "default/g1"),
+    "a pod not seen": lambda s: lagging(s, "scheduler/pod", P5),
+    "meddled": lambda s: past(s, meddled=("default/j",)),
+    "due": lambda s: beside(s, due=("default/j",)),
+    "retrying": lambda s: beside(s, retrying=("default/j",)),
+    "resting": lambda s: beside(s, resting=("default/j",)),
+    "an orphan": lambda s: beside(s, orphans=(f"pod/{P5}",)),
+    "a sent call": lambda s: beside(s, sent=(Sent("bind", P5, s.pods[P5].uid, "n1"),)),
+    "a sent call for another": lambda s: beside(s, sent=(Sent("bind", P5, 77, "n1"),)),
+    "a sync": lambda s: beside(s, sync=Sync(JOB, ())),
+    "a sync with a pod": lambda s: beside(s, sync=Sync(JOB, (s.pods[P5],))),
+    "a sync with a plan": lambda s: beside(s, sync=Sync(JOB, (), plan=Plan(JOB, create=(1,)))),
+    "a pod to go": lambda s: beside(s, sync=Sync(JOB, (), plan=Plan(JOB, delete=(P5,)))),
+    "a job": lambda s: evolve(s, jobs=Table({JOB.key: JOB})),
+    "an owner": lambda s: s.with_pod(evolve(s.pods[P5], owners=(OwnerReference("Job", "j", 1),))),
     "submitted": lambda s: with_cycle(s, submitted=1),
     "a trial": lambda s: with_cycle(s, trial=True),
     "calls made": lambda s: with_cycle(s, called=True),

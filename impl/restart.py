@@ -1,0 +1,122 @@
+"""The scheduler starts anew: it forgets what it had in memory and reads everything that is stored (ACT-30).
+
+Lost are the queue with its backoff and its order, member sets, nominations that are not in the status, and running
+cycles, binds and preemptions. A call that was sent before may still take effect, or be lost. Objects are read in
+the order of their creation; which order it is decides only among entities of equal priority, and that is not
+promised (INV-39).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import evolve
+
+from gangproof.impl.api import afterwards, evict
+from gangproof.impl.control import Revision, Sent
+from gangproof.impl.ghost import after_restart
+from gangproof.impl.handlers import observe
+from gangproof.impl.objects import Pod
+from gangproof.impl.rules import Rules
+from gangproof.impl.store import SCHEDULER, put, stored, table
+from gangproof.impl.views import write
+from gangproof.impl.world import Round, World, added
+
+Move = tuple[str, tuple[str, ...], World]
+
+
+def restart(rules: Rules, world: World) -> World:
+    """The world after the scheduler has read everything again; its views must not be behind, or ValueError.
+
+    Whoever forgets everything may as well have seen the rest before.
+    """
+    if any(name.startswith(SCHEDULER) for name in world.control.behind):
+        raise ValueError("the scheduler starts anew when it has seen everything")
+    before, world = world, _forgotten(evolve(world, control=evolve(world.control, sent=_sent(world))))
+    kept = {kind: list(table(world, kind).values()) for kind in ("node", "podGroup", "pod")}
+    for kind, objects in kept.items():
+        for obj in objects:
+            world = put(world, kind, obj.key, None)
+    for kind, objects in kept.items():
+        for obj in sorted(objects, key=lambda o: (getattr(o, "uid", 0), o.key)):
+            world = observe(rules, world, kind, None, obj)
+    for pod in world.pods.values():
+        if pod.nominated_node_name is not None and world.entry(pod.key) is not None:
+            world = evolve(world, nominations=world.nominations.put(pod.key, pod.nominated_node_name))
+    world = rules.recover(rules, world)
+    return after_restart(before, afterwards(rules, world, world))
+
+
+def _forgotten(world: World) -> World:
+    fresh = World()
+    return evolve(
+        world,
+        members=fresh.members,
+        cache=fresh.cache,
+        assumed=fresh.assumed,
+        queue=fresh.queue,
+        in_flight=fresh.in_flight,
+        nominations=fresh.nominations,
+        bindings=fresh.bindings,
+        rounds=fresh.rounds,
+        cycle=fresh.cycle,
+        admitted=fresh.admitted,
+        memory=fresh.memory,
+    )
+
+
+def _sent(world: World) -> tuple[Sent, ...]:
+    """The calls that are on their way: binds, and evictions that have begun."""
+    sent = set(world.control.sent)
+    for key, binding in world.bindings.items():
+        pod = world.pods.get(key)
+        if binding.call == "bind" and pod is not None:
+            sent.add(Sent("bind", key, pod.uid, binding.node))
+    for running in world.rounds.values():
+        uids = dict(running.victims)
+        sent.update(Sent("delete", victim, uids[victim]) for victim, _ in running.calls)
+    return tuple(sorted(sent, key=lambda s: (s.call, s.pod, s.uid, s.node)))
+
+
+def recover(rules: Rules, world: World) -> World:
+    """Rounds of preemption are found again by their victims, which are going on nodes that are nominated (DEV-29).
+
+    A victim is known by its condition DisruptionTarget (SEMANTICS 0.5, round).
+    """
+    nominated: dict[str, dict[str, str]] = {}
+    for key, node in world.nominations.items():
+        pod = world.pods[key]
+        grouped = pod.group is not None and world.settings.gates.generic_workload
+        nominated.setdefault(pod.group or "" if grouped else f"={key}", {})[key] = node
+    rounds = world.rounds
+    for preemptor, members in nominated.items():
+        victims = tuple(
+            (pod.key, pod.uid)
+            for pod in world.pods.values()
+            if pod.terminating and pod.disruption_target and pod.node_name in members.values()
+        )
+        if victims:
+            as_a_whole = preemptor in world.groups and world.settings.gates.workload_aware_preemption
+            whole = preemptor if as_a_whole else None
+            rounds = rounds.put(preemptor, Round(tuple(sorted(members)), victims, group=whole))
+    return evolve(world, rounds=rounds)
+
+
+def landings(rules: Rules, world: World) -> Iterator[Move]:
+    """What becomes of the calls that were sent before a restart: each takes effect, if it still can, or is lost."""
+    for sent in world.control.sent:
+        left = tuple(other for other in world.control.sent if other != sent)
+        without = evolve(world, control=evolve(world.control, sent=left))
+        name = f"{sent.call}/{sent.pod}"
+        yield "lost", (name,), without
+        pod: Pod | None = stored(world, "pod").get(sent.pod)
+        if pod is None or pod.uid != sent.uid or pod.terminating:
+            continue
+        if sent.call == "bind" and pod.node_name is None and not pod.terminal:
+            bound = evolve(pod, node_name=sent.node, phase="Running", unscheduled_reason=None)
+            bound = evolve(bound, nominated_node_name=None)
+            after = write(rules, without, Revision("pod", pod.key, pod, bound))
+            yield "lands", (name, sent.node), afterwards(rules, without, after)
+        elif sent.call == "delete":
+            ghost = evolve(without.ghost, evicted=added(without.ghost.evicted, sent.pod))
+            yield "lands", (name,), evict(rules, evolve(without, ghost=ghost), sent.pod)
