@@ -22,7 +22,7 @@ from gangproof.impl.controllers.job_sync import again, sync_calls, syncs
 from gangproof.impl.controllers.protection import let_go, prompt, unneeded
 from gangproof.impl.cycle import begin, try_member, weigh
 from gangproof.impl.ghost import remember
-from gangproof.impl.outside import Move, outside
+from gangproof.impl.outside import outside
 from gangproof.impl.preemption.calls import (
     Call,
     call_in_cycle,
@@ -38,7 +38,7 @@ from gangproof.impl.restart import landings
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import unseen
 from gangproof.impl.views import deliver, deliverable
-from gangproof.impl.world import Cycle, World, removed
+from gangproof.impl.world import Cycle, Move, World, removed
 
 Grain = Literal["fine", "coarse"]
 Step = tuple["Action", World]

@@ -17,9 +17,7 @@ from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, kind_of, stored
 from gangproof.impl.views import write
-from gangproof.impl.world import World
-
-Move = tuple[str, tuple[str, ...], World]
+from gangproof.impl.world import Move, World
 
 
 def outside(rules: Rules, world: World) -> Iterator[Move]:

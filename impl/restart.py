@@ -2,8 +2,8 @@
 
 Lost are the queue with its backoff and its order, member sets, nominations that are not in the status, and running
 cycles, binds and preemptions. A call that was sent before may still take effect, or be lost. Objects are read in
-the order of their creation; which order it is decides only among entities of equal priority, and that is not
-promised (INV-39).
+the order of their names, as the API server lists them; in *intended* that decides only among entities of equal
+priority, and nothing is promised about these (INV-39).
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from gangproof.impl.control import Revision, Sent
 from gangproof.impl.ghost import after_restart
 from gangproof.impl.handlers import observe
 from gangproof.impl.objects import Pod
+from gangproof.impl.preemption.rounds import running_for
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, put, stored, table
 from gangproof.impl.views import write
-from gangproof.impl.world import Round, World, added
-
-Move = tuple[str, tuple[str, ...], World]
+from gangproof.impl.world import Entry, Move, Round, World, added
 
 
 def restart(rules: Rules, world: World) -> World:
@@ -38,7 +37,7 @@ def restart(rules: Rules, world: World) -> World:
         for obj in objects:
             world = put(world, kind, obj.key, None)
     for kind, objects in kept.items():
-        for obj in sorted(objects, key=lambda o: (getattr(o, "uid", 0), o.key)):
+        for obj in sorted(objects, key=lambda o: o.key):
             world = observe(rules, world, kind, None, obj)
     for pod in world.pods.values():
         if pod.nominated_node_name is not None and world.entry(pod.key) is not None:
@@ -81,7 +80,8 @@ def _sent(world: World) -> tuple[Sent, ...]:
 def recover(rules: Rules, world: World) -> World:
     """Rounds of preemption are found again by their victims, which are going on nodes that are nominated (DEV-29).
 
-    A victim is known by its condition DisruptionTarget (SEMANTICS 0.5, round).
+    A victim is known by its condition DisruptionTarget (SEMANTICS 0.5, round). Until the
+    round is over its preemptor waits (PREEMPT-33).
     """
     nominated: dict[str, dict[str, str]] = {}
     for key, node in world.nominations.items():
@@ -99,7 +99,15 @@ def recover(rules: Rules, world: World) -> World:
             as_a_whole = preemptor in world.groups and world.settings.gates.workload_aware_preemption
             whole = preemptor if as_a_whole else None
             rounds = rounds.put(preemptor, Round(tuple(sorted(members)), victims, group=whole))
-    return evolve(world, rounds=rounds)
+    world = evolve(world, rounds=rounds)
+    return evolve(world, queue=tuple(_waiting(world, entry) for entry in world.queue)) if rounds else world
+
+
+def _waiting(world: World, entry: Entry) -> Entry:
+    """The entry, held back like one that asked for evictions, if a round of its own runs."""
+    if entry.place != "active" or not running_for(world, world.pods[entry.pod]):
+        return entry
+    return evolve(entry, place="gated", plugins=("DefaultPreemption",))
 
 
 def landings(rules: Rules, world: World) -> Iterator[Move]:

@@ -76,9 +76,9 @@ def stored(world: World, kind: str) -> Table[Any]:
 
 def seen(world: World, component: str, kind: str) -> Table[Any]:
     """The objects of a kind as the component sees them, by key."""
-    objects = stored(world, kind)
     if component == SCHEDULER:
         return table(world, kind)
+    objects = stored(world, kind)
     for revision in reversed(unseen(world, view(component, kind))):
         objects = _put(objects, revision.key, revision.old)
     return objects

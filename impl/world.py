@@ -398,3 +398,7 @@ class World:
     def with_pod(self, pod: Pod) -> World:
         """The world with this version of the pod stored."""
         return evolve(self, pods=self.pods.put(pod.key, pod))
+
+
+Move = tuple[str, tuple[str, ...], World]
+"""Something that may happen: a name, what it is about, and the world that it leads to."""

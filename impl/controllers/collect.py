@@ -16,10 +16,9 @@ from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import stored
 from gangproof.impl.views import write
-from gangproof.impl.world import World
+from gangproof.impl.world import Move, World
 
 COMPONENT = "garbage-collector"
-Move = tuple[str, tuple[str, ...], World]
 
 
 def collections(rules: Rules, world: World) -> Iterator[Move]:

@@ -22,11 +22,9 @@ from gangproof.impl.objects.job import TRACKING_FINALIZER
 from gangproof.impl.objects.owner import controlled_by
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import kind_of, seen, stored, unseen, view
-from gangproof.impl.world import World, added, removed
+from gangproof.impl.world import Move, World, added, removed
 
 COMPONENT = "job-controller"
-Move = tuple[str, tuple[str, ...], World]
-"""Something that the controller does: a name, what it is about, and the world that it leads to."""
 
 
 def eligible(gates: FeatureGates, job: Job) -> bool:

@@ -27,7 +27,6 @@ class Job:
     The status: `started` stands for the start time, `suspended` for the condition Suspended (None: there is
     none), `succeeded` are the completion indexes that succeeded, or as many numbers from 0 on if the Job has
     no indexes; `failed` counts pods, and `finished` is the condition Complete or Failed.
-
     """
 
     namespace: str

@@ -39,6 +39,7 @@ PROMISES: Mapping[str, tuple[str, ...]] = {
     "queue order": ("INV-38",),
     "validation": ("INV-30", "INV-31", "INV-32"),
     "version monotone": ("INV-24",),
+    "restart equivalence": ("INV-39",),
 }  # fmt: skip
 """The properties behind the names by which faults refer to them."""
 
