@@ -51,7 +51,7 @@ def created(text: str, head: str = "") -> Any:
     return found.objects[0] if len(found.objects) == 1 else found.objects
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.scenario.yaml")), ids=lambda path: path.name)
 def test_every_fact_is_a_scenario(path: Path) -> None:
     texts = [data for data in yaml.safe_load_all(path.read_text()) if data]
     found = load_scenarios(path)
