@@ -24,6 +24,7 @@ func (c *cluster) admit(object, old runtime.Object) error {
 	if m.GetUID() == "" {
 		m.SetUID(c.newUID(keyOf(m)))
 	}
+	c.uids[m.GetUID()] = true
 	if created := m.GetCreationTimestamp(); created.IsZero() {
 		m.SetCreationTimestamp(metav1.Now())
 	}
@@ -47,15 +48,13 @@ func (c *cluster) admit(object, old runtime.Object) error {
 	return nil
 }
 
-// newUID is the key for the first pod of that key, and has a number for each later one.
+// newUID is the key for the first object of that key, and has a number for each later one.
 func (c *cluster) newUID(key string) types.UID {
 	uid := types.UID(key)
-	for n := 2; ; n++ {
-		if _, used := c.births[uid]; !used {
-			return uid
-		}
+	for n := 2; c.uids[uid]; n++ {
 		uid = types.UID(key + "#" + strconv.Itoa(n))
 	}
+	return uid
 }
 
 func (c *cluster) admitPod(pod *v1.Pod) error {

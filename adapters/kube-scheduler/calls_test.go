@@ -257,6 +257,14 @@ func TestRestart(t *testing.T) {
 			w.settle()
 			w.bound("a@n")
 		}},
+		{"an object made again is another one", Setup{Gates: noPop}, func(w *world) {
+			w.create(group("g", 1), podsOf("p", in("g")))
+			w.settle()
+			w.step(Step{Delete: []string{"PodGroup/default/g"}})
+			w.create(group("g", 1))
+			w.settle()
+			w.happened("groupCondition", "g g")
+		}},
 		{"a scenario may end with calls held open", Setup{Gates: noPop, Parallelism: 16}, func(w *world) {
 			w.create(node("n", 3), podsOf("v1 v2", prio(10), on("n")))
 			w.hold("bind/p1 delete/v1 delete/v2 permit/p2")

@@ -31,6 +31,7 @@ type cluster struct {
 	mu     sync.Mutex // held through each write and all that follows from it
 	store  *store
 	births map[types.UID]birth
+	uids   map[types.UID]bool // of all objects that ever were
 }
 
 // birth is when a pod was created, and how many were before it.
@@ -40,7 +41,7 @@ type birth struct {
 }
 
 func newCluster(setup *Setup, journal *journal) *cluster {
-	return &cluster{setup: setup, journal: journal, store: newStore(), births: map[types.UID]birth{}}
+	return &cluster{setup: setup, journal: journal, store: newStore(), births: map[types.UID]birth{}, uids: map[types.UID]bool{}}
 }
 
 var _ clienttesting.ObjectTracker = &cluster{}

@@ -25,7 +25,7 @@ from gangproof.impl.world import Settings
 from gangproof.load.decode import DECODERS
 from gangproof.load.fields import SHAPES
 from gangproof.load.files import read
-from gangproof.load.recorded_fields import MISSING_STEPS, RUN, UNTOLD
+from gangproof.load.recorded_fields import RUN, UNTOLD
 from gangproof.load.recorded_log import READERS, event, key_of, look
 from gangproof.load.report import Item, Report
 from gangproof.load.schema import Misfit, is_mapping, walk
@@ -206,9 +206,6 @@ class _Run:
 
     def step(self, step: Data, looks: Iterator[Data], path: Path) -> Iterator[Step]:
         """The steps that one entry stands for, in the order in which the recorder goes through its fields."""
-        for name, feature in MISSING_STEPS.items():
-            if step.get(name):
-                self.need(feature)
         if step.get("create"):
             objects = [self.created(data, (*path, "create", n)) for n, data in enumerate(step["create"])]
             yield Create(tuple(value for value in objects if value is not None))

@@ -1,8 +1,6 @@
-"""The fields of a recorded run, and which of its steps and events the model does not follow yet."""
+"""The fields of a recorded run, and which of its events the model does not follow yet."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from gangproof.load.schema import (
     BOOLEAN,
@@ -17,8 +15,6 @@ from gangproof.load.schema import (
     Scalar,
 )
 
-MISSING_STEPS: Mapping[str, str] = {"restart": "restart of the scheduler"}
-"""Each step that the follower lacks, and the feature that it would take."""
 UNTOLD = ("evict", "held", "failed")
 """Entries that tell of a call of the scheduler; what comes of it has entries of its own."""
 

@@ -19,6 +19,7 @@ from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
+from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
@@ -182,7 +183,7 @@ class _Follower:
         if isinstance(step, Attempt):
             return self.attempted(step, rested)
         if isinstance(step, Restart):
-            raise BeyondError("a restart of the scheduler")
+            return together(map(self.restarted, rested))
         if isinstance(step, Refuse):
             return together(s for stand in rested if (s := self.refused(step.step, stand)) is not None)
         return together(s for stand in rested if (s := self.changed(step, stand)) is not None)
@@ -226,6 +227,13 @@ class _Follower:
                 return None
             now = self.reader.advance(now, ((action, after),), also=shows)
         return now
+
+    def restarted(self, stand: Stand) -> Stand:
+        """The stand after a restart; calls that the scheduler before has made might still end."""
+        if stand.world.bindings or any(running.calls for running in stand.world.rounds.values()):
+            raise BeyondError("a restart in the midst of calls")
+        after = restart(self.reader.rules, stand.world)
+        return stand.then(((Action("restart", ("scheduler",)), after),))
 
     def refused(self, step: Step, stand: Stand) -> Stand | None:
         """The stand after what went before a refusal; None if the model would not refuse."""

@@ -179,8 +179,8 @@ class Turns:
         yield from outcomes.values()
 
     def refuse_contest(self, via: Way) -> None:
-        """The recorder weighs domains that fit by scores of its own, which are not those of SCORE-14."""
-        for _, after in via:
+        """A recorder that takes nodes by name weighs domains that fit by scores of its own, not those of SCORE-14."""
+        for _, after in via if via[-1][1].settings.rank else ():
             cycle = after.cycle
             weighed = cycle is not None and cycle.stage == "weighing" and cycle.ahead and cycle.ahead[0].fits
             if cycle is None or not weighed:
