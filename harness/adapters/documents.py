@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from gangproof.adapters import answers
 from gangproof.adapters.judge import at_rest, wrong
 from gangproof.adapters.modes import MODES, Mode, more
 from gangproof.adapters.protocol import Adapter
@@ -19,6 +20,8 @@ from gangproof.properties.verdict import Verdict
 ALWAYS = frozenset({"name", "gates", "create", "delete"})
 """The setup options and steps that every adapter has, or may leave unheeded."""
 MODES_SHOWN = 3
+PLAIN = (Mode(order="arrival"), Mode(seed=1))
+"""The modes of runs that are recorded for the model to follow."""
 Watch = Callable[[str], None]
 
 
@@ -120,6 +123,29 @@ def run_document(
         raced,
         seconds=time.perf_counter() - began,
     )
+
+
+def plain_runs(
+    adapter: Adapter, documents: Iterable[Scenario], watch: Watch = lambda _: None
+) -> Iterator[Run]:
+    """Runs that the model can follow, of each document that can be run: cycle by cycle, without inner steps.
+
+    With the order of members pinned, and with the scheduler's own. A run that failed is left out.
+    """
+    can = frozenset(answers.hello(adapter.hello()).get("can") or ())
+    for document in documents:
+        watch(f"recording {document.id}")
+        try:
+            translation = translate(document)
+            check_steps(translation, can)
+        except NotRunnableError:
+            continue
+        told = evolve(translation, setup={**translation.setup, "trace": False})
+        for mode in PLAIN:
+            one = play(adapter, told, mode, watch)
+            if not one.error:
+                name = {"name": f"{document.id} ({mode})"}
+                yield {**one.run, "scenario": {**one.run["scenario"], **name}}
 
 
 def usable(translation: Translation, modes: Iterable[Mode]) -> Iterator[Mode]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangproof.cli.pictures import save
+from gangproof.cli.pictures import save, write
 from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 
 if TYPE_CHECKING:
     from gangproof.adapters.agreement import Program
     from gangproof.adapters.protocol import Adapter
+    from gangproof.adapters.record import Run
     from gangproof.adapters.report import AdapterReport
     from gangproof.properties.scenarios.document import Scenario
 
@@ -113,7 +116,7 @@ def kube_scheduler(
         typer.Option(
             "--save",
             metavar="FILE.jsonl",
-            help="Save the recorded runs of the worlds, for conform recorded.",
+            help="Save recorded runs of the worlds, or of the scenarios, for conform recorded.",
         ),
     ] = None,
     runs: Annotated[
@@ -130,6 +133,7 @@ def kube_scheduler(
     """
     from gangproof.adapters.agreement import Program
     from gangproof.adapters.conform import conform
+    from gangproof.adapters.documents import plain_runs
     from gangproof.adapters.json_lines import JsonLines
     from gangproof.adapters.kube_scheduler import NotBuiltError, find
     from gangproof.adapters.protocol import AdapterError
@@ -157,11 +161,20 @@ def kube_scheduler(
     with progress("gangproof conform kube-scheduler") as watch:
         try:
             report = conform(adapter, documents, watch=watch)
+            runs_of_files = list(plain_runs(adapter, documents, watch)) if keep is not None else []
         except AdapterError as error:
             raise UsageError(f"{program}: {error}") from None
         finally:
             adapter.close()
+    if keep is not None:
+        _keep(runs_of_files, keep)
     return _show(report, output, draw)
+
+
+def _keep(runs: Iterable[Run], file: Path) -> None:
+    """Save recorded runs, one a line."""
+    lines = (json.dumps(run, separators=(",", ":"), sort_keys=True) + "\n" for run in runs)
+    write(file, "".join(lines))
 
 
 def _agreement(
@@ -173,8 +186,6 @@ def _agreement(
     draw: Path | None,
 ) -> int:
     """Random worlds of these features, seed and number, each run once and followed by the model."""
-    import json
-
     from gangproof.adapters.agreement import agree
     from gangproof.adapters.protocol import AdapterError
     from gangproof.properties.conformance.report import traces_of
@@ -189,8 +200,7 @@ def _agreement(
         except AdapterError as error:
             raise UsageError(f"{program.command[0]}: {error}") from None
     if keep is not None:
-        lines = (json.dumps(run, separators=(",", ":"), sort_keys=True) + "\n" for run in found.runs)
-        keep.write_text("".join(lines), encoding="utf-8")
+        _keep(found.runs, keep)
     emit(FORMATS[output.value](found.report))
     for line in save(traces_of(found.report), draw) if draw is not None else ():
         tell(line)

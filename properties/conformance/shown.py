@@ -74,12 +74,16 @@ def told(
 
 
 def eviction(world: World, victim: str, entity: str, asker: str = "") -> tuple[Observed, ...]:
-    """A call deletes its victim and tells of it (PREEMPT-30); one that is gone or replaced is left alone."""
+    """A call deletes its victim and tells of it (PREEMPT-30); one that is gone or replaced is left alone.
+
+    A victim that is promised a place, and whose bind has not begun, loses that and is not deleted.
+    """
     stored, uid = world.pods.get(victim), dict(world.rounds[entity].victims)[victim]
     if stored is None or stored.uid != uid:
         return ()
     told_of = Preempted(victim, asker or entity)
-    promised = victim in world.assumed and stored.node_name is None
+    binding = world.bindings.get(victim)
+    promised = victim in world.assumed and binding is not None and binding.call != "bind"
     return (told_of,) if promised else (Deleted(victim, stored.node_name), told_of)
 
 
