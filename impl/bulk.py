@@ -16,6 +16,7 @@ from gangproof.impl.api import ApiError
 from gangproof.impl.gates import Object
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
+from gangproof.impl.owners import OWNED, OWNERS, resolved
 from gangproof.impl.rules import MemberEvent, Rules
 from gangproof.impl.store import KINDS, kind_of
 from gangproof.impl.table import Table
@@ -126,7 +127,16 @@ class _Growing:
             members=Table({group: sets} if sets is not None else {}),
         )
 
+    def _settle_owners(self) -> None:
+        """Owners are given by name; who bears the name is known when all are there."""
+        tables: dict[str, Any] = {KINDS[kind]: Table(self.tables[kind]) for kind in OWNERS}
+        owners = World(**tables)
+        for kind in OWNED:
+            for key, obj in self.tables[kind].items():
+                self.tables[kind][key] = resolved(owners, obj)
+
     def world(self) -> World:
+        self._settle_owners()
         tables: dict[str, Any] = {KINDS[kind]: Table(objects) for kind, objects in self.tables.items()}
         nodes: Mapping[str, Object] = self.tables["node"]
         names = dict.fromkeys((*nodes, *self.on_node))
@@ -134,12 +144,16 @@ class _Growing:
             settings=self.settings,
             births=self.births,
             members=Table(self.members),
-            cache=Table((name, _info(nodes.get(name), self.on_node.get(name, ()))) for name in names),
+            cache=Table((name, _info(nodes.get(name), self._on(name))) for name in names),
             queue=tuple(self.entries.values()),
             admitted=tuple(self.admitted),
             **tables,
         )
         return self.rules.controllers(self.rules, grown)
+
+    def _on(self, node: str) -> list[Pod]:
+        pods = self.tables["pod"]
+        return [pod for seen in self.on_node.get(node, ()) if isinstance(pod := pods[seen.key], Pod)]
 
 
 def _info(node: Object | None, pods: Sequence[Pod]) -> NodeInfo:

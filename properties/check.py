@@ -8,14 +8,16 @@ judged on the way; and the distinct outcomes are told.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from itertools import filterfalse
 
 from attrs import evolve, field, frozen
 
 from gangproof.impl.actions import Action
 from gangproof.impl.api import create
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Job, Pod, PodGroup
+from gangproof.impl.objects import Job, Pod, PodGroup, Workload
+from gangproof.impl.owners import owners_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import as_stored
 from gangproof.impl.world import Environment, Settings, World
@@ -67,16 +69,22 @@ class Openness:
 
 
 def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, openness: Openness) -> World:
-    """The cluster before anything arrives; ApiError if two objects have the same key."""
+    """The cluster before anything arrives; ApiError if two objects have the same key.
+
+    Whom a Job made is there if the Job is, in whatever order they are given.
+    """
+    objects = tuple(objects)
+    jobs = {obj.key for obj in objects if isinstance(obj, Job)}
+    makers = {job for obj in objects for job in _makers(obj) if job in jobs}
+
+    def arrives(obj: Object) -> bool:
+        return _arrives(obj, makers) and not makers.intersection(_makers(obj))
+
     world = World(settings=settings)
-    arrivals: list[Object] = []
-    for obj in objects:
-        if _arrives(obj):
-            arrivals.append(obj)
-        else:
-            world = create(rules, world, obj)
+    for obj in sorted(filterfalse(arrives, objects), key=_owners_first):
+        world = create(rules, world, obj)
     environment = Environment(
-        arrivals=tuple(arrivals),
+        arrivals=tuple(filter(arrives, objects)),
         any_order=openness.any_order,
         failures=openness.failures,
         deletions=openness.deletions,
@@ -85,13 +93,27 @@ def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, o
     return evolve(world, environment=environment)
 
 
-def _arrives(obj: Object) -> bool:
-    """Whether the object comes while the scheduler runs: groups, pods without a node, Jobs that have not begun."""
+OWNERS_FIRST = (Job, Workload, PodGroup, Pod)
+
+
+def _owners_first(obj: Object) -> int:
+    return next((rank for rank, kind in enumerate(OWNERS_FIRST, 1) if isinstance(obj, kind)), 0)
+
+
+def _makers(obj: Object) -> set[str]:
+    """The Jobs that the object belongs to."""
+    namespace = getattr(obj, "namespace", "")
+    return {f"{namespace}/{owner.name}" for owner in owners_of(obj) if owner.kind == "Job"}
+
+
+def _arrives(obj: Object, makers: Collection[str]) -> bool:
+    """Whether it comes while the scheduler runs: a group, a pod without a node, a Job that has done nothing yet."""
     match obj:
         case Pod():
             return obj.node_name is None
         case Job():
-            return not (obj.started or obj.finished or obj.suspended is not None)
+            begun = obj.started or obj.finished or obj.suspended is not None
+            return not begun and obj.key not in makers
         case _:
             return isinstance(obj, PodGroup)
 
