@@ -98,9 +98,9 @@ def out_of_backoff(rules: Rules, world: World, entry: Entry) -> Entry:
 
 
 def group_of(world: World, entry: Entry) -> str | None:
-    """The group of a queued pod."""
+    """The group as which a queued pod is tried, None if it is tried alone (API-51)."""
     pod = world.pods.get(entry.pod)
-    return pod.group if pod else None
+    return pod.group if pod and world.settings.gates.generic_workload else None
 
 
 def notice(rules: Rules, world: World, event: Event) -> World:

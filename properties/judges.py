@@ -29,6 +29,7 @@ from gangproof.properties.placed import bound_where_room_is, obeys_the_filters
 from gangproof.properties.queue_order import backoff_respected, strongest_first
 from gangproof.properties.refinement import calls, fine_steps, refinement
 from gangproof.properties.remembered import latest, same
+from gangproof.properties.stored import reference_checked, spec_kept, within_limits
 from gangproof.properties.system import Questions, Violation
 from gangproof.spec.catalogue import CONTRACT
 from gangproof.spec.contract import Contract, Invariant
@@ -42,7 +43,7 @@ StepJudge = Callable[[World, Action, World], Violation | None]
 def questions(contract: Contract = CONTRACT) -> Questions[World, Action]:
     """What is asked of every state and every step: each invariant by its id, and refinement."""
     return Questions(
-        invariants=(*states_of(contract), undone, uniform),
+        invariants=(*states_of(contract), *OF_THE_STATE),
         steps=(*steps_of(contract), *OF_THE_MACHINERY, refinement(contract)),
     )
 
@@ -66,6 +67,10 @@ def undone(world: World) -> Violation | None:
     return Violation(
         "INV-07", "frame of the simulation: not so: after the undo the snapshot is as it was taken"
     )
+
+
+OF_THE_STATE: tuple[StateJudge, ...] = (undone, uniform, within_limits)
+"""What is asked of states beside the contract's invariants."""
 
 
 def undone_on_the_way(before: World, action: Action, after: World) -> Violation | None:
@@ -97,6 +102,8 @@ OF_THE_MACHINERY: tuple[StepJudge, ...] = (
     obeys_the_filters,
     bound_where_room_is,
     made_in_order,
+    spec_kept,
+    reference_checked,
 )
 """What is asked of the steps of the machinery itself, fine ones and those that a coarse one is made of."""
 

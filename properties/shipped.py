@@ -14,13 +14,12 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.world import World
-from gangproof.properties.jobs import uniform
 from gangproof.properties.judges import (
     OF_THE_MACHINERY,
+    OF_THE_STATE,
     StateJudge,
     states_of,
     steps_of,
-    undone,
 )
 from gangproof.properties.system import Questions, Violation
 from gangproof.spec.catalogue import CONTRACT
@@ -32,7 +31,7 @@ DECISIONS = ("INV-01", "INV-02")
 def shipped_questions() -> Questions[World, Action]:
     """Every promise, states only between cycles; whether the contract allows the steps is not asked."""
     return Questions(
-        invariants=[_between_cycles(judge) for judge in (*states_of(CONTRACT), undone, uniform)],
+        invariants=[_between_cycles(judge) for judge in (*states_of(CONTRACT), *OF_THE_STATE)],
         steps=(*steps_of(CONTRACT, leave_out=DECISIONS), *OF_THE_MACHINERY),
     )
 

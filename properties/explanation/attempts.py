@@ -261,5 +261,5 @@ def _in_order(world: World, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _entity(world: World, entry: Entry) -> str:
-    group = group_of(world, entry) if world.settings.gates.generic_workload else None
+    group = group_of(world, entry)
     return group or entry.pod

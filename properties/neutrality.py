@@ -1,0 +1,57 @@
+"""INV-35: whoever has no group is scheduled as if there were no groups.
+
+The same pods are played with the group gates on and off, and pods that still name a group, with the gates off, are
+played beside pods that never did. Both must be able to do the same things, step by step, and the pods become the same.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from gangproof.impl.actions import Action
+from gangproof.impl.gates import FeatureGates, Object
+from gangproof.impl.objects import Pod
+from gangproof.impl.rules import Rules
+from gangproof.impl.store import stored
+from gangproof.impl.world import World
+from gangproof.properties.explore import Graph, Limits, explore_graph
+from gangproof.properties.machine import Machine
+from gangproof.properties.system import Violation
+from gangproof.properties.verdict import Verdict
+
+OFF = FeatureGates()
+"""No gate of groups is on."""
+
+
+def neutral(world: World, rules: Rules, limits: Limits) -> tuple[Verdict, Violation | None]:
+    """INV-35 from the world on, of whose pods nobody asks for a group step: the gates, or the field, change nothing.
+
+    If pods name groups they are played with the gates off alone.
+    """
+    grouped = any(isinstance(obj, Pod) and obj.group is not None for obj in world.environment.arrivals)
+    without = _ungrouped(evolve(world, settings=evolve(world.settings, gates=OFF)))
+    other = evolve(world, settings=without.settings) if grouped else world
+    found, graph = explore_graph(Machine(rules, [other], "fine"), None, limits)
+    plain, expected = explore_graph(Machine(rules, [without], "fine"), None, limits)
+    if not found.stop == plain.stop == "exhausted":
+        return Verdict.INCONCLUSIVE, None
+    if _shown(graph) == _shown(expected):
+        return Verdict.HOLDS, None
+    what = "the name of a group" if grouped else "GenericWorkload"
+    return Verdict.VIOLATED, Violation("INV-35", f"{what} changes what becomes of pods without a group")
+
+
+def _shown(graph: Graph[World, Action]) -> tuple[object, ...]:
+    """Every step by its name and the places that it leads from and to, and what is stored of the pods at each."""
+    steps = tuple((source, str(action), target) for source, action, target in graph.edges)
+    return steps, tuple(tuple(map(_plain, stored(state, "pod").values())) for state in graph.states)
+
+
+def _ungrouped(world: World) -> World:
+    """The world to which come the same pods, that name no group."""
+    environment = world.environment
+    return evolve(world, environment=evolve(environment, arrivals=tuple(map(_plain, environment.arrivals))))
+
+
+def _plain(obj: Object) -> Object:
+    return evolve(obj, scheduling_group=None) if isinstance(obj, Pod) else obj
