@@ -247,7 +247,7 @@ def _calls(world: World, rules: Rules) -> Iterator[Step]:
     environment = world.environment
     for pod, binding in world.bindings.items():
         call = f"{binding.call}/{pod}"
-        waits = binding.call == "permit" and bindable(world, pod)
+        waits = binding.call == "permit" and pod in world.assumed
         if waits or call in environment.held:
             continue
         if not bindable(world, pod):

@@ -13,6 +13,7 @@ from attrs import evolve
 from gangproof.impl.cycle import UNSCHEDULABLE
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.filters.nodes import node_resources_fit
+from gangproof.impl.limits import SAME_NAME, note
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import close, notice
@@ -99,26 +100,29 @@ def permit(rules: Rules, world: World, sets: Members, pod: Pod) -> tuple[World, 
 
 
 def assume(rules: Rules, world: World, pod: Pod, node: str) -> World:
-    """The pod assumed on the node in the live cache (BIND-01).
+    """The pod assumed on the node in the live cache, unless it is on one there already (BIND-01).
 
-    Unchanged if the pod is gone, going or replaced, and, in *intended*, if the node lost the room for it since
-    the snapshot (INV-05; DEV-56).
+    In *intended* it is unchanged too if the pod, or its room on the node, went since the snapshot (INV-05; DEV-56).
     """
     stored = world.pods.get(pod.key)
-    if stored is None or stored.uid != pod.uid or stored.terminating or stored.node_name or stored.terminal:
+    if stored is not None and stored.uid == pod.uid:
+        pod = stored
+    if pod.node_name or not rules.room(world, pod, node):
         return world
-    if not rules.room(world, stored, node):
-        return world
-    world = close(put_on(world, stored, node), [pod.key])
+    if stored is not None and stored.uid != pod.uid:
+        return note(world, SAME_NAME)
+    world = close(put_on(world, pod, node), [pod.key])
     world = evolve(
         world, assumed=world.assumed.put(pod.key, node), nominations=world.nominations.drop(pod.key)
     )
-    return tell(rules, world, stored.group, "assumed", pod.key)
+    return tell(rules, world, pod.group, "assumed", pod.key)
 
 
 def room(world: World, pod: Pod, node: str) -> bool:
-    """Whether the node is there and has room for the pod beside what is on it now (FILT-10)."""
-    info = world.cache.get(node)
+    """Whether the pod is still to be placed, and the node is there with room for it beside what is on it (FILT-10)."""
+    stored, info = world.pods.get(pod.key), world.cache.get(node)
+    if stored is None or stored.uid != pod.uid or stored.terminating or stored.terminal:
+        return False
     return info is not None and info.node is not None and node_resources_fit(pod, info) is None
 
 
@@ -171,9 +175,10 @@ def give_up(rules: Rules, world: World, pod: str, result: Result) -> World:
     may have had for its wait is cleared (BIND-03).
     """
     stored = world.pods.get(pod)
+    node = world.assumed.get(pod)
     world = evolve(world, bindings=world.bindings.drop(pod))
     if stored is None:
-        return world
+        return world if node is None else forget(rules, world, world.cache[node].pods[pod])
     if stored.nominated_node_name is not None:
         world = patch(world, "pod", pod, nominated_node_name=None)
         stored = world.pods[pod]

@@ -10,6 +10,7 @@ from attrs import evolve
 
 from gangproof.impl.commit import confirm, forget
 from gangproof.impl.gates import Object
+from gangproof.impl.limits import SAME_NAME, note
 from gangproof.impl.members import tell
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.queue import add, leave, notice
@@ -77,6 +78,8 @@ def appear(rules: Rules, world: World, pod: Pod) -> World:
     """A pending pod is seen for the first time; in *intended* one that is going is not taken in (QUEUE-07, DEV-20)."""
     if pod.terminating:
         return world
+    if pod.key in world.assumed:
+        world = note(world, SAME_NAME)
     return add(rules, tell(rules, world, pod.group, "added", pod.key), pod)
 
 

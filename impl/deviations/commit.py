@@ -50,7 +50,8 @@ def commit_member(rules: Rules, world: World, pod: Pod, node: str) -> World:
     call = open_call(world, pod.key)
     if answer == "Wait":
         call = Binding(node, "permit")
-        world = patch(world, "pod", pod.key, nominated_node_name=node)
+        if pod.key in world.pods:
+            world = patch(world, "pod", pod.key, nominated_node_name=node)
     return evolve(world, bindings=world.bindings.put(pod.key, call))
 
 
@@ -104,7 +105,7 @@ def without_a_second_try(old: BindStep) -> BindStep:
 
 
 def whatever_came_meanwhile(_: RoomStep) -> RoomStep:
-    """The commit does not look at the node again (BIND-01)."""
+    """The commit looks neither at the node again nor whether the pod is still there (BIND-01)."""
 
     def room(world: World, pod: Pod, node: str) -> bool:
         return True
@@ -140,7 +141,7 @@ DEVIATIONS = (
     Deviation(
         Change(
             "DEV-56",
-            "a member is promised its node although that shrank, filled up or went since the snapshot",
+            "a member is promised its node whatever became of the node, or of the member, since the snapshot",
             {"room": whatever_came_meanwhile},
         ),
         promise="what is assumed and bound on a node fits there",
