@@ -25,8 +25,9 @@ from gangproof.properties.campaign import run as run_campaign
 from gangproof.properties.check import CheckReport, Openness, check, find, initial_world
 from gangproof.properties.explore import Limits
 from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine, itself
+from gangproof.properties.machine import Machine
 from gangproof.properties.refinement import REFINEMENT
+from gangproof.properties.scenarios.alike import key_of
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.features import object_features
 from gangproof.properties.scenarios.report import MISSING, ScenarioReport, check_scenario
@@ -344,7 +345,7 @@ def check_one(document: Scenario, options: Options, watch: Watch = unwatched) ->
     limits = Limits(options.max_states, seconds=options.seconds)
     began = time.perf_counter()
     try:
-        key = Pulse(itself, watch, clock)
+        key = Pulse(key_of(document), watch, clock)
         found = check_scenario(document, profile, rules, asked, limits, key)  # pyright: ignore[reportArgumentType] (a key of PROFILES)
         if {failure.violation.property for failure in found.failures} == {REFINEMENT}:
             promised = except_for(asked, REFINEMENT)

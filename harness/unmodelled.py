@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CLAIMS = "not modelled: there are no resource claims, their controller and their plugin"
-
 REASONS: Mapping[str, str] = {
-    "API-07, CHO-10, CHO-13, ACT-26, OBS-09": CLAIMS,
-    "DEV-39, DEV-40, DEV-41, DEV-42, DEV-43, DEV-44, DEV-45, DEV-50, DEV-54": CLAIMS,
     "CHO-11": "not modelled: a generated name is one that nobody has, and which one decides nothing",
     "COND-06": "no rule of its own: it points to CYCLE-50 to 57",
     "QUEUE-19c": "cannot occur: what shows that a pod is gone takes it out of its group and the queue in one step,"
@@ -27,8 +23,8 @@ REASONS: Mapping[str, str] = {
     "PREEMPT-29": "derived from PREEMPT-20 to 28: what is guaranteed is asked of every run as INV-16, INV-17 and"
     " INV-18",
     "PREEMPT-35": "nothing to do: the nominations that it would clear are those on no node (DEV-36)",
+    "CLAIM-36": "no rule of its own: it points to API-36",
     "ACT-31": "nothing to do: a controller remembers only for whom it waits, and reads the rest anew each time",
-    "GC-08": CLAIMS,
     "DEV-16": "not modelled: status writes are synchronous, and where nobody lags a nomination is in memory and in the"
     " status, or in neither",
     "DEV-21": "no change of its own: that members are lost after the verdict and True is written all the same follows"

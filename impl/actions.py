@@ -14,9 +14,11 @@ from typing import Literal
 from attrs import evolve, field, frozen
 
 from gangproof.impl.api import afterwards
+from gangproof.impl.claims.binding import prebind
 from gangproof.impl.commit import bindable
 from gangproof.impl.condition import report
 from gangproof.impl.control import NO_CONTROL
+from gangproof.impl.controllers.claims import one_pass, passes
 from gangproof.impl.controllers.collect import collections
 from gangproof.impl.controllers.job_sync import again, sync_calls, syncs
 from gangproof.impl.controllers.protection import let_go, prompt, unneeded
@@ -64,7 +66,8 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
     if world.cycle is not None and grain == "coarse":
         return list(_finish_cycle(rules, world, ()))
     steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
-    steps.extend(_calls(world, rules))
+    steps.extend(_calls(world, rules, grain))
+    steps.extend(_claim_controller(world, rules, grain))
     steps.extend(_evictions(world, rules))
     if world.control is not NO_CONTROL:
         steps.extend(_control(world, rules, grain))
@@ -222,9 +225,34 @@ def _finish_cycle(rules: Rules, world: World, begun: tuple[Step, ...]) -> Iterat
             if now in compared:
                 continue
             compared.add(now)
-        stack.extend(((*so_far, step), step[1]) for step in reversed(list(cycle_steps(now, rules))))
+        steps = [*cycle_steps(now, rules), *_written_meanwhile(now, rules)]
+        stack.extend(((*so_far, step), step[1]) for step in reversed(steps))
     for ended, via in outcomes.items():
         yield Action("cycle", (entity, *_told(via)), via), ended
+
+
+def _written_meanwhile(world: World, rules: Rules) -> Iterator[Step]:
+    """A claim is written before a later member of the same commit reserves it (CLAIM-17): by the first who is to.
+
+    That it may be another one, and may end sooner or later, shows in the fine grain alone.
+    """
+    cycle = world.cycle
+    if cycle is None or cycle.stage != "submitting" or not cycle.submitted:
+        return
+    later = {pod.key for pod in cycle.members[cycle.submitted :]}
+    shared = {
+        held.slot
+        for result in cycle.results
+        if result.pod in later
+        for held in result.holds.values()
+        if held.allocation is not None
+    }
+    for pod, binding in world.bindings.items() if shared else ():
+        if binding.call == "prebind" and any(
+            held.slot in shared and held.slot in world.claims_in_flight for held in binding.holds.values()
+        ):
+            yield from (step for step in _calls(world, rules, "fine") if step[0] == Action("prebind", (pod,)))
+            return
 
 
 def _told(via: tuple[Step, ...]) -> Iterator[str]:
@@ -242,8 +270,11 @@ def _told(via: tuple[Step, ...]) -> Iterator[str]:
     )
 
 
-def _calls(world: World, rules: Rules) -> Iterator[Step]:
-    """Open binding calls that may end now: well, or badly if told so or allowed to (ACT-20, ACT-21)."""
+def _calls(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
+    """Open binding calls that may end now: well, or badly if told so or allowed to (ACT-20, ACT-21).
+
+    In the coarse grain a PreBind that has claims to write and the bind after it are one action.
+    """
     environment = world.environment
     for pod, binding in world.bindings.items():
         call = f"{binding.call}/{pod}"
@@ -256,10 +287,37 @@ def _calls(world: World, rules: Rules) -> Iterator[Step]:
             told = evolve(world, environment=evolve(environment, failing=removed(environment.failing, call)))
             yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, told, pod, False)
         else:
-            yield Action(binding.call, (pod,)), _ended(rules, world, pod, True)
+            written = _ended(rules, world, pod, True)
+            if binding.holds and not prebind(rules, world, world.pods[pod], True)[1]:
+                yield Action("prebind-fails", (pod,)), written
+            elif binding.holds and grain == "coarse" and f"bind/{pod}" not in environment.held:
+                yield from _bound_at_once((Action("prebind", (pod,)), written), rules, pod)
+            else:
+                yield Action(binding.call, (pod,)), written
             if environment.failures:
                 spent = evolve(world, environment=evolve(environment, failures=environment.failures - 1))
                 yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, spent, pod, False)
+
+
+def _bound_at_once(written: Step, rules: Rules, pod: str) -> Iterator[Step]:
+    """PreBind has ended, and with it the whole binding cycle of the pod ends, well or badly."""
+    for action, after in _calls(written[1], rules, "fine"):
+        if action.args == (pod,):
+            yield Action(action.name, (pod,), (written, (action, after))), after
+
+
+def _claim_controller(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
+    """A pass of the claim controller; in the coarse grain one round of them, each object in turn (ACT-26, ACT-29)."""
+    found = list(passes(rules, world))
+    if grain == "fine" or not found:
+        yield from ((Action("claim-controller", (about,)), after) for about, after in found)
+        return
+    via: list[Step] = []
+    for about, _ in found:
+        after = one_pass(rules, via[-1][1] if via else world, about)
+        if after != (via[-1][1] if via else world):
+            via.append((Action("claim-controller", (about,)), after))
+    yield Action("claim-controller", tuple(action.args[0] for action, _ in via), tuple(via)), via[-1][1]
 
 
 def _evictions(world: World, rules: Rules) -> Iterator[Step]:

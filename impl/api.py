@@ -13,11 +13,12 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.admission import prepared
+from gangproof.impl.claims.store import known_users
 from gangproof.impl.control import Revision
 from gangproof.impl.controllers.protection import prompt
-from gangproof.impl.gates import Object
+from gangproof.impl.gates import CLUSTER_WIDE, Object
 from gangproof.impl.ghost import remember
-from gangproof.impl.objects import Job, Node, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Pod, PodGroup, ResourceClaim, Workload
 from gangproof.impl.objects.changes import refused_changes
 from gangproof.impl.owners import resolved
 from gangproof.impl.preemption.rounds import end_rounds, forsake
@@ -49,8 +50,10 @@ def create(rules: Rules, world: World, obj: Object, by: str = "") -> World:
     if refused is not None:
         raise ApiError(refused)
     before, world = world, evolve(world, births=world.births + 1)
-    if not isinstance(obj, Node | PriorityClass):
+    if not isinstance(obj, CLUSTER_WIDE):
         obj = resolved(world, evolve(obj, uid=world.births))
+    if isinstance(obj, ResourceClaim):
+        obj = known_users(world, obj)
     return afterwards(rules, before, write(rules, world, Revision(kind, obj.key, None, obj, by)))
 
 
@@ -60,7 +63,7 @@ def update(rules: Rules, world: World, obj: Object, read: Object | None = None, 
     Without `read` it is unconditional (ADM-04). An ApiError if none is stored: an update creates nothing.
     """
     old = _stored(world, kind_of(obj), obj.key, read)
-    if not isinstance(old, Node | PriorityClass) and not isinstance(obj, Node | PriorityClass):
+    if not isinstance(old, CLUSTER_WIDE) and not isinstance(obj, CLUSTER_WIDE):
         refused = refused_changes(old, obj)
         if refused:
             raise ApiError("; ".join(refused))
@@ -90,7 +93,7 @@ def delete(rules: Rules, world: World, kind: str, key: str, uid: int | None = No
     match obj:
         case Pod() if obj.terminating:
             after = obj if obj.finalizers else None
-        case Pod() | PodGroup() | Workload() | Job():
+        case Pod() | PodGroup() | ResourceClaim() | Workload() | Job():
             going = evolve(obj, terminating=True)
             after = None if _let_go(going) else going
         case _:
@@ -146,7 +149,7 @@ def _let_go(obj: Object) -> bool:
         case Pod():
             waits = obj.node_name is not None and obj.termination_grace_period_seconds > 0
             return obj.terminating and not obj.finalizers and not waits
-        case PodGroup() | Workload() | Job():
+        case PodGroup() | ResourceClaim() | Workload() | Job():
             return obj.terminating and not obj.finalizers
         case _:
             return False

@@ -7,15 +7,17 @@ who wait for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import define, evolve, field
 
 from gangproof.impl.api import ApiError
-from gangproof.impl.gates import Object
+from gangproof.impl.claims.references import claim_name
+from gangproof.impl.claims.store import known_users
+from gangproof.impl.gates import CLUSTER_WIDE, Object
 from gangproof.impl.members import tell
-from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
+from gangproof.impl.objects import Node, Pod, PodGroup, ResourceClaim
 from gangproof.impl.owners import OWNED, OWNERS, resolved
 from gangproof.impl.rules import MemberEvent, Rules
 from gangproof.impl.store import KINDS, kind_of
@@ -47,6 +49,7 @@ class _Growing:
     members: dict[str, Members] = field(factory=dict[str, Members])
     entries: dict[str, Entry] = field(factory=dict[str, Entry])
     waiting: dict[str, list[Pod]] = field(factory=dict[str, list[Pod]])
+    lacking: dict[str, list[Pod]] = field(factory=dict[str, list[Pod]])
     admitted: list[tuple[int, ...]] = field(factory=list[tuple[int, ...]])
 
     def create(self, obj: Object) -> None:
@@ -54,13 +57,15 @@ class _Growing:
         table = self.tables[kind_of(obj)]
         if obj.key in table:
             raise ApiError(f"{kind_of(obj)}/{obj.key} already exists")
-        if not isinstance(obj, Node | PriorityClass) and obj.uid != self.births:
+        if not isinstance(obj, CLUSTER_WIDE) and obj.uid != self.births:
             obj = evolve(obj, uid=self.births)
         table[obj.key] = obj
         if isinstance(obj, Pod):
             self._see(obj)
         elif isinstance(obj, PodGroup):
             self._wake(obj.key)
+        elif isinstance(obj, ResourceClaim):
+            self._let_in(self.lacking.pop(obj.key, []))
 
     def _see(self, pod: Pod) -> None:
         """The scheduler sees the pod: QUEUE-01, QUEUE-02, QUEUE-06, QUEUE-07."""
@@ -95,21 +100,44 @@ class _Growing:
             self.members.pop(pod.group, None)
 
     def _enter(self, pod: Pod) -> None:
-        plugins = self.rules.gate(self.rules, self._around(pod.group), pod)
+        plugins = self._gate(pod)
         self.entries[pod.key] = Entry(pod.key, "gated" if plugins else "active", plugins)
         if not plugins:
             self._admit([pod])
-        elif pod.group is not None and "GangScheduling" in plugins and not pod.scheduling_gates:
+        if not plugins or pod.scheduling_gates:
+            return
+        if pod.group is not None and "GangScheduling" in plugins:
             self.waiting.setdefault(pod.group, []).append(pod)
+        for key in _claims_of(pod) if "DynamicResources" in plugins else ():
+            self.lacking.setdefault(key, []).append(pod)
+
+    def _gate(self, pod: Pod) -> tuple[str, ...]:
+        world = self._around(pod.group)
+        if pod.resource_claims:
+            claims = self.tables["claim"]
+            there = (
+                (key, claim) for key in _claims_of(pod) if isinstance(claim := claims.get(key), ResourceClaim)
+            )
+            world = evolve(world, claims=Table(there))
+        return self.rules.gate(self.rules, world, pod)
 
     def _wake(self, group: str | None) -> None:
         """Members that only the gang plugin holds back enter once it lets them, all at once (QUEUE-14 to 17)."""
         waiting = self.waiting.get(group or "")
-        if group is None or not waiting or self.rules.gate(self.rules, self._around(group), waiting[0]):
-            return
-        for pod in self.waiting.pop(group):
+        if group is not None and waiting and "GangScheduling" not in self._gate(waiting[0]):
+            self._let_in(self.waiting.pop(group))
+
+    def _let_in(self, pods: list[Pod]) -> None:
+        """Gated pods that lacked a claim or a member enter by one event, if they lack nothing else."""
+        free = [
+            pod
+            for pod in pods
+            if self.entries[pod.key].place == "gated" and not (pod.resource_claims and self._gate(pod))
+        ]
+        for pod in free:
             self.entries[pod.key] = Entry(pod.key, "active")
-        self._admit(waiting)
+        if free:
+            self._admit(free)
 
     def _admit(self, pods: list[Pod]) -> None:
         """They enter the active part by one event; what is remembered of it is a batch of its own (QUEUE-11)."""
@@ -149,11 +177,17 @@ class _Growing:
             admitted=tuple(self.admitted),
             **tables,
         )
-        return self.rules.controllers(self.rules, grown)
+        known = {key: known_users(grown, claim) for key, claim in grown.claims.items()}
+        return self.rules.controllers(self.rules, evolve(grown, claims=Table(known)))
 
     def _on(self, node: str) -> list[Pod]:
         pods = self.tables["pod"]
         return [pod for seen in self.on_node.get(node, ()) if isinstance(pod := pods[seen.key], Pod)]
+
+
+def _claims_of(pod: Pod) -> Iterator[str]:
+    """The keys of the claims that the pod means, as far as it is known which."""
+    yield from (key for entry in pod.resource_claims if (key := claim_name(pod, entry)))
 
 
 def _info(node: Object | None, pods: Sequence[Pod]) -> NodeInfo:

@@ -10,6 +10,8 @@ from typing import Literal
 
 from attrs import evolve
 
+from gangproof.impl.claims.binding import prebind, still_served
+from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.cycle import UNSCHEDULABLE
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.filters.nodes import node_resources_fit
@@ -20,7 +22,8 @@ from gangproof.impl.queue import close, notice
 from gangproof.impl.rules import Answer, Rules
 from gangproof.impl.snapshot import put_on, seen, take_off, without_pod
 from gangproof.impl.store import patch, stored
-from gangproof.impl.world import Binding, Cycle, Event, Members, Result, World
+from gangproof.impl.table import Table
+from gangproof.impl.world import Binding, Cycle, Event, Hold, Members, Result, World
 
 
 def submit(rules: Rules, world: World, cycle: Cycle) -> World:
@@ -40,6 +43,7 @@ def submit(rules: Rules, world: World, cycle: Cycle) -> World:
     world = evolve(world, cycle=evolve(cycle, stage="reporting", snapshot=None, taken=None))
     if not cycle.called:
         world = rules.evict(rules, world, cycle)
+    world = rules.let_go(rules, world, cycle)
     for pod in cycle.members:
         if pod.key not in world.assumed:
             world = rules.fail(rules, world, pod, own_result(cycle, pod.key))
@@ -65,7 +69,7 @@ def _commit(rules: Rules, world: World, cycle: Cycle) -> World | Literal["Wait",
     by_key = {pod.key: pod for pod in cycle.members}
     kept = [result for result in cycle.results if result.node is not None]
     for result in kept:
-        world = assume(rules, world, by_key[result.pod], result.node or "")
+        world = assume(rules, world, by_key[result.pod], result.node or "", result.holds)
     if not any(result.pod in world.assumed for result in kept):
         return "Wait"
     for result in kept:
@@ -75,15 +79,22 @@ def _commit(rules: Rules, world: World, cycle: Cycle) -> World | Literal["Wait",
             return answer
     for result in kept:
         if result.pod in world.assumed:
-            world = evolve(world, bindings=world.bindings.put(result.pod, open_call(world, result.pod)))
+            world = open_call(world, result.pod, result.holds)
     return world
 
 
-def open_call(world: World, pod: str) -> Binding:
-    """The first call of the pod's binding cycle; PreBind shows only where somebody looks (BIND-03)."""
+def open_call(world: World, pod: str, holds: Table[Hold] = NO_HOLDS) -> World:
+    """The first call of the pod's binding cycle is open; PreBind shows where it has work or somebody looks (BIND-03).
+
+    A pod with claims is nominated to its node in the API until it is bound.
+    """
+    node, stored = world.assumed[pod], world.pods.get(pod)
+    if stored is not None and stored.resource_claims:
+        world = patch(world, "pod", pod, nominated_node_name=node)
     call = f"prebind/{pod}"
-    seen = call in world.environment.held or call in world.environment.failing
-    return Binding(world.assumed[pod], "prebind" if seen else "bind")
+    seen = holds or call in world.environment.held or call in world.environment.failing
+    binding = Binding(node, "prebind" if seen else "bind", holds)
+    return evolve(world, bindings=world.bindings.put(pod, binding))
 
 
 def permit(rules: Rules, world: World, sets: Members, pod: Pod) -> tuple[World, Answer]:
@@ -99,15 +110,16 @@ def permit(rules: Rules, world: World, sets: Members, pod: Pod) -> tuple[World, 
     return world, "Success" if rules.quorum(sets, group, "placed") else "Wait"
 
 
-def assume(rules: Rules, world: World, pod: Pod, node: str) -> World:
-    """The pod assumed on the node in the live cache, unless it is on one there already (BIND-01).
+def assume(rules: Rules, world: World, pod: Pod, node: str, holds: Table[Hold] = NO_HOLDS) -> World:
+    """The pod assumed on the node in the live cache, unless it is on one there already (BIND-01, CLAIM-18).
 
-    In *intended* it is unchanged too if the pod, or its room on the node, went since the snapshot (INV-05; DEV-56).
+    What it holds of claims is in flight then. In *intended* it is unchanged too if the pod, its room on the node, or
+    one of its claims went since the snapshot (INV-05, INV-26; DEV-56).
     """
     stored = world.pods.get(pod.key)
     if stored is not None and stored.uid == pod.uid:
         pod = stored
-    if pod.node_name or not rules.room(world, pod, node):
+    if pod.node_name or not rules.room(world, pod, node, holds):
         return world
     if stored is not None and stored.uid != pod.uid:
         return note(world, SAME_NAME)
@@ -115,15 +127,18 @@ def assume(rules: Rules, world: World, pod: Pod, node: str) -> World:
     world = evolve(
         world, assumed=world.assumed.put(pod.key, node), nominations=world.nominations.drop(pod.key)
     )
+    if holds:
+        world = evolve(world, claims_in_flight=rules.reserve(world.claims_in_flight, holds))
     return tell(rules, world, pod.group, "assumed", pod.key)
 
 
-def room(world: World, pod: Pod, node: str) -> bool:
-    """Whether the pod is still to be placed, and the node is there with room for it beside what is on it (FILT-10)."""
+def room(world: World, pod: Pod, node: str, holds: Table[Hold]) -> bool:
+    """Whether the pod is still to be placed, and the node has room for it (FILT-10) and reaches its devices."""
     stored, info = world.pods.get(pod.key), world.cache.get(node)
     if stored is None or stored.uid != pod.uid or stored.terminating or stored.terminal:
         return False
-    return info is not None and info.node is not None and node_resources_fit(pod, info) is None
+    fits = info is not None and info.node is not None and node_resources_fit(pod, info) is None
+    return fits and (not pod.resource_claims or still_served(world, pod, node, holds))
 
 
 def forget(rules: Rules, world: World, pod: Pod) -> World:
@@ -158,9 +173,12 @@ def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
     any other pod, it loses its place and is queued again. Siblings are not touched.
     """
     binding = world.bindings[pod]
-    if ok and binding.call == "prebind":
-        return evolve(world, bindings=world.bindings.put(pod, evolve(binding, call="bind")))
     stored = world.pods.get(pod)
+    if binding.call == "prebind" and stored is not None:
+        world, ok = prebind(rules, world, stored, ok)
+        binding = world.bindings[pod]
+        if ok:
+            return evolve(world, bindings=world.bindings.put(pod, evolve(binding, call="bind")))
     if ok and stored is not None:
         return _bound(rules, world, stored, binding.node)
     if stored is not None and retries(world, stored):
@@ -175,8 +193,10 @@ def give_up(rules: Rules, world: World, pod: str, result: Result) -> World:
     may have had for its wait is cleared (BIND-03).
     """
     stored = world.pods.get(pod)
-    node = world.assumed.get(pod)
+    node, holds = world.assumed.get(pod), world.bindings[pod].holds
     world = evolve(world, bindings=world.bindings.drop(pod))
+    if holds or (stored is not None and stored.resource_claims):
+        world = rules.relinquish(rules, world, stored, holds)
     if stored is None:
         return world if node is None else forget(rules, world, world.cache[node].pods[pod])
     if stored.nominated_node_name is not None:
@@ -214,4 +234,7 @@ def retries(world: World, pod: Pod) -> bool:
         return False
     info = without_pod(world.cache[node], pod.key)
     others = seen(world.cache.put(node, info))
-    return info.node is not None and rejection(prepare(pod, others), info) is None
+    bare = evolve(prepare(pod, others), claims=None)
+    fits = info.node is not None and rejection(bare, info) is None
+    holds = world.bindings[pod.key].holds
+    return fits and (not pod.resource_claims or still_served(world, pod, node, holds))

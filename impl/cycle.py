@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.filters import Prepared, Rejection, candidates, prepare, recount, rejection
+from gangproof.impl.filters.devices import PLUGIN as DYNAMIC_RESOURCES
+from gangproof.impl.filters.devices import group_missing, prefilter
 from gangproof.impl.limits import EARLY_STOP, note
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
@@ -18,7 +21,7 @@ from gangproof.impl.scores import best
 from gangproof.impl.snapshot import lift, put_back, with_pod
 from gangproof.impl.strength import strength
 from gangproof.impl.table import Table
-from gangproof.impl.world import Code, Cycle, NodeInfo, Result, Snapshot, World
+from gangproof.impl.world import Code, Cycle, Hold, InFlight, NodeInfo, Result, Snapshot, World
 
 UNSCHEDULABLE = "pod group is unschedulable"
 WAITING = "pod group is waiting for preemption to complete"
@@ -96,22 +99,29 @@ def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
     if not snapshot.nodes:
         return Placement()
     prepared = prepare(pod, snapshot)
+    if group_missing(world, pod) or (prepared.claims is not None and prepared.claims.refused):
+        return Placement(plugins=(DYNAMIC_RESOURCES,))
     nodes = candidates(prepared, within(cycle, snapshot.nodes))
     preferred = pod.nominated_node_name
     if preferred is not None and preferred in nodes and refusal(world, prepared, nodes[preferred]) is None:
         return Placement((preferred,))
     feasible: list[tuple[str, NodeInfo]] = []
     plugins: set[str] = set(prepared.restricted_by)
+    beyond: set[str] = set()
     for name, info in nodes.items():
         refused = refusal(world, prepared, info)
         if refused is None:
             feasible.append((name, info))
-        else:
-            plugins.add(refused.plugin)
+            continue
+        if refused.error:
+            return Placement(error=refused.reason)
+        plugins.add(refused.plugin)
+        beyond.update(filter(None, [refused.beyond]))
     if not feasible:
-        return Placement(plugins=tuple(sorted(plugins)))
+        return Placement(plugins=tuple(sorted(plugins)), beyond=tuple(sorted(beyond)))
     chosen = best(pod, feasible, len(nodes), snapshot, world.settings)
-    return Placement(chosen.nodes, beyond=() if chosen.exact else (EARLY_STOP,))
+    beyond.update(() if chosen.exact else (EARLY_STOP,))
+    return Placement(chosen.nodes, beyond=tuple(sorted(beyond)))
 
 
 def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | None:
@@ -145,13 +155,33 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
     pod = cycle.members[len(cycle.results)]
     placement = rules.place(world, cycle, pod)
     world = note(world, *placement.beyond)
+    if placement.error:
+        return _after(rules, world, cycle, Result(pod.key, error=placement.error), seen)
     if placement.nodes:
         return tuple(
             after
             for node in placement.nodes
             for after in _assumed(rules, world, cycle, pod, Result(pod.key, node))
         )
-    asked = () if cycle.trial else rules.ask(rules, world, cycle, pod)
+    return tuple(
+        after
+        for asked, ends in _freeing(rules, world, cycle, pod)
+        for after in _without_a_place(rules, asked, pod, placement, ends)
+    )
+
+
+def _freeing(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[World, bool], ...]:
+    """What DynamicResources does for a pod without a place, and whether that ends the chain (CYCLE-17, CLAIM-28)."""
+    if cycle.trial or not pod.resource_claims:
+        return ((world, False),)
+    return rules.free(rules, world, cycle, pod)
+
+
+def _without_a_place(
+    rules: Rules, world: World, pod: Pod, placement: Placement, ends: bool
+) -> tuple[World, ...]:
+    cycle, seen = running(world)
+    asked = () if cycle.trial or ends else rules.ask(rules, world, cycle, pod)
     if not asked:
         return _after(rules, world, cycle, Result(pod.key, plugins=placement.plugins), seen)
     return tuple(
@@ -168,17 +198,33 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
 
 
 def _assumed(rules: Rules, world: World, cycle: Cycle, pod: Pod, result: Result) -> tuple[World, ...]:
-    """The member is assumed on its node and Permit is asked; an Error undoes it (CYCLE-19, CYCLE-21).
+    """The member is assumed on its node and reserves its claims; an Error of Permit undoes it (CYCLE-19, CYCLE-21).
 
     In *intended* the victims that it asks for are out of the snapshot from here on (DEV-15).
     """
     _, before = running(world)
     node = result.node or ""
     assumed = rules.assume(rules, rules.displace(before, result.victims), pod, node)
+    if pod.resource_claims:
+        result = evolve(result, holds=holds_of(rules, world, before, pod, node))
+        assumed = with_claims(assumed, rules.reserve(assumed.claims.in_flight, result.holds))
     world, answer = rules.permit(rules, world, assumed.members, pod)
     if answer == "Error":
         return _after(rules, world, cycle, Result(pod.key, error=f"podgroup {pod.group} not found"), before)
     return _after(rules, world, cycle, result, assumed)
+
+
+def holds_of(rules: Rules, world: World, seen: Snapshot, pod: Pod, node: str) -> Table[Hold]:
+    """What the member takes along to be written into its claims."""
+    wanted, there = prefilter(pod, seen.claims), seen.nodes[node].node
+    if wanted is None or there is None:
+        return NO_HOLDS
+    return rules.hold(wanted, pod, there, world.groups.get(pod.group or ""))
+
+
+def with_claims(snapshot: Snapshot, in_flight: Table[InFlight]) -> Snapshot:
+    """The snapshot with these allocations in flight."""
+    return evolve(snapshot, claims=evolve(snapshot.claims, in_flight=in_flight))
 
 
 def displace(snapshot: Snapshot, victims: tuple[str, ...]) -> Snapshot:
@@ -268,6 +314,8 @@ def undo_all(rules: Rules, cycle: Cycle) -> Snapshot:
     for kept in reversed(cycle.results):
         if kept.node is None:
             continue
+        if kept.holds:
+            seen = with_claims(seen, rules.unreserve(seen.claims.in_flight, kept.holds))
         seen = rules.undo(rules, seen, members[kept.pod], kept.node)
         for victim in kept.victims:
             node = node_of(taken, victim)

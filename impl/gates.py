@@ -12,6 +12,7 @@ from typing import TypeVar
 from attrs import evolve, fields, frozen
 
 from gangproof.impl.objects import (
+    DeviceClass,
     Job,
     Node,
     Pod,
@@ -19,10 +20,27 @@ from gangproof.impl.objects import (
     PodGroup,
     PodGroupTemplate,
     PriorityClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
     Workload,
 )
 
-Object = Job | Node | Pod | PodDisruptionBudget | PodGroup | PriorityClass | Workload
+Object = (
+    DeviceClass
+    | Job
+    | Node
+    | Pod
+    | PodDisruptionBudget
+    | PodGroup
+    | PriorityClass
+    | ResourceClaim
+    | ResourceClaimTemplate
+    | ResourceSlice
+    | Workload
+)
+CLUSTER_WIDE = (DeviceClass, Node, PriorityClass, ResourceSlice)
+"""The kinds that have neither namespace nor uid here."""
 
 NAMES: Mapping[str, str] = {
     "GenericWorkload": "generic_workload",

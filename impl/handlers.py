@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.claims.store import claim_gone, name_users, store_claim
 from gangproof.impl.commit import confirm, forget
 from gangproof.impl.gates import Object
 from gangproof.impl.limits import SAME_NAME, note
 from gangproof.impl.members import tell
-from gangproof.impl.objects import Node, Pod, PodGroup
+from gangproof.impl.objects import DeviceClass, Node, Pod, PodGroup, ResourceClaim, ResourceSlice
 from gangproof.impl.queue import add, leave, notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import put_on, take_off
@@ -29,10 +30,16 @@ def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Obje
             return _node_gone(rules, world, old)
         case (None, None):
             return world
+        case (ResourceClaim(), None):
+            return claim_gone(rules, world, old)
         case (_, None):
             return put(world, kind, old.key, None)
+        case (_, ResourceClaim()):
+            return store_claim(rules, world, new)
         case _:
             world = put(world, kind, new.key, new)
+    if old is None and world.claims:
+        world = name_users(world, new)
     match new:
         case Pod():
             return _pod_changed(rules, world, old, new)
@@ -42,6 +49,10 @@ def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Obje
             return _node_changed(rules, world, new, event)
         case PodGroup() if old is None:
             return notice(rules, world, Event("PodGroupAdded", group=new.key))
+        case DeviceClass():
+            return notice(rules, world, Event("DeviceClassChanged"))
+        case ResourceSlice():
+            return notice(rules, world, Event("SliceChanged"))
         case _:
             return world
 

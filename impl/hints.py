@@ -197,8 +197,24 @@ def default_preemption(pod: Pod, event: Event) -> bool:
     return False
 
 
+def dynamic_resources(pod: Pod, event: Event) -> bool:
+    """A claim of the pod came or changed, any claim gave up its devices, or nodes, devices or classes did (OBS-09)."""
+    new, old = event.pod, event.old_pod
+    if own_update(pod, event):
+        return bool(new and old and new.resource_claim_statuses != old.resource_claim_statuses)
+    if event.kind in ("ClaimAdded", "ClaimUpdated"):
+        named = (entry.resource_claim_name for entry in pod.resource_claims)
+        mine = (f"{pod.namespace}/{name}" for name in (*named, *pod.resource_claim_statuses.values()) if name)
+        return event.claim in set(mine)
+    if event.kind == "NodeUpdated" and event.node is not None and event.old_node is not None:
+        node, before = event.node, event.old_node
+        return node.labels != before.labels or node.allocatable != before.allocatable
+    return event.kind in ("NodeAdded", "ClaimFreed", "DeviceClassChanged", "SliceChanged")
+
+
 HINTS: dict[str, Hint] = {
     "DefaultPreemption": default_preemption,
+    "DynamicResources": dynamic_resources,
     "GangScheduling": gang_scheduling,
     "InterPodAffinity": inter_pod_affinity,
     "NodeAffinity": node_affinity,
@@ -255,7 +271,13 @@ def neighbour_changes(pod: Pod, event: Event) -> bool:
     return event.kind in ("AssignedPodDeleted", "NodeDeleted") or relabelled
 
 
+def devices_released(pod: Pod, event: Event) -> bool:
+    """A binding failed, and what it had in flight is free again; or a claim went with the devices that it had."""
+    return event.kind == "AllocationReleased"
+
+
 OVERLOOKED: dict[str, Hint] = {
+    "DynamicResources": devices_released,
     "InterPodAffinity": neighbour_changes,
     "PodTopologySpread": spread_changes,
 }
@@ -263,6 +285,16 @@ OVERLOOKED: dict[str, Hint] = {
 
 REGISTERED: dict[str, tuple[str, ...]] = {
     "DefaultPreemption": ("AssignedPodDeleted",),
+    "DynamicResources": (
+        "NodeAdded",
+        "NodeUpdated",
+        "ClaimAdded",
+        "ClaimUpdated",
+        "ClaimFreed",
+        "PodUpdated",
+        "DeviceClassChanged",
+        "SliceChanged",
+    ),
     "GangScheduling": ("PodAdded", "AssignedPodAdded", "PodGroupAdded"),
     "SchedulingGates": ("PodUpdated",),
 }

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from gangproof.impl.admission import admission, registry
+from gangproof.impl.claims.binding import conclude, released, relinquish, write
+from gangproof.impl.claims.postfilter import free, let_go
+from gangproof.impl.claims.reserve import hold, reserve, unreserve
 from gangproof.impl.commit import bind, permit, room, submit
 from gangproof.impl.condition import condition, store
+from gangproof.impl.controllers.claims import claims_of_group, claims_of_pod, record_claims, settle_claim
 from gangproof.impl.controllers.job_objects import template_name
 from gangproof.impl.controllers.job_pods import plan
 from gangproof.impl.controllers.job_sync import break_off, eligible, find, only_with_work, window
@@ -53,6 +57,10 @@ INTENDED = Rules(
     place=place,
     assume=assume,
     undo=undo,
+    hold=hold,
+    reserve=reserve,
+    unreserve=unreserve,
+    free=free,
     quorum=quorum,
     verdict=verdict,
     ask=ask,
@@ -67,9 +75,14 @@ INTENDED = Rules(
     resume=resume,
     recover=recover,
     submit=submit,
+    let_go=let_go,
     room=room,
     permit=permit,
     bind=bind,
+    write=write,
+    conclude=conclude,
+    relinquish=relinquish,
+    released=released,
     fail=fail,
     condition=condition,
     store=store,
@@ -86,6 +99,10 @@ INTENDED = Rules(
     manage=plan,
     break_off=break_off,
     idle=only_with_work,
+    claims_of_group=claims_of_group,
+    claims_of_pod=claims_of_pod,
+    record_claims=record_claims,
+    settle_claim=settle_claim,
     admission=admission,
     registry=registry,
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
+from gangproof.impl.claims.references import references
 from gangproof.impl.hints import own_update, reaches, worth_it
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import preempting, waiting_for
@@ -33,9 +34,16 @@ def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
             held.append("GangScheduling")
     if preempting(world, pod):
         held.append("DefaultPreemption")
+    if pod.resource_claims and missing_claim(world, pod):
+        held.append("DynamicResources")
     if pod.scheduling_gates:
         held.append("SchedulingGates")
     return tuple(sorted(held))
+
+
+def missing_claim(world: World, pod: Pod) -> str:
+    """Why a claim of the pod cannot be used yet, "" if all can (CLAIM-10; intended: DEV-40)."""
+    return references(pod, world.claims, world.settings.shares_claims("scheduler")).missing
 
 
 def resume(rules: Rules, world: World, over: Round) -> World:

@@ -61,6 +61,8 @@ def _forgotten(world: World) -> World:
         cycle=fresh.cycle,
         admitted=fresh.admitted,
         memory=fresh.memory,
+        claims_in_flight=fresh.claims_in_flight,
+        claim_cache=fresh.claim_cache,
     )
 
 

@@ -15,7 +15,7 @@ from attrs import evolve, field, fields, frozen
 from gangproof.impl.control import Sync
 from gangproof.impl.controllers.job_pods import Plan
 from gangproof.impl.gates import FeatureGates, Object
-from gangproof.impl.objects import Condition, Job, Pod, PodGroup
+from gangproof.impl.objects import Condition, Job, Node, Pod, PodGroup, ResourceClaim
 from gangproof.impl.table import Table
 from gangproof.impl.world import (
     Code,
@@ -23,6 +23,8 @@ from gangproof.impl.world import (
     Domain,
     Entry,
     Event,
+    Hold,
+    InFlight,
     Members,
     NodeInfo,
     Result,
@@ -32,6 +34,7 @@ from gangproof.impl.world import (
 )
 
 if TYPE_CHECKING:
+    from gangproof.impl.filters.devices import Wanted
     from gangproof.impl.preemption.spare import Sparing, Trial
     from gangproof.impl.preemption.units import Unit
 
@@ -44,7 +47,7 @@ Answer = Literal["Success", "Wait", "Error"]
 
 @frozen
 class Placement:
-    """Where one pod may go: the nodes that may win, sorted; or nowhere, and the plugins that said no.
+    """Where one pod may go: the nodes that may win, sorted; or nowhere, and the plugins that said no, or an error.
 
     `beyond` names what the answer needed and the model does not have.
     """
@@ -52,6 +55,7 @@ class Placement:
     nodes: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
+    error: str = ""
 
 
 @frozen
@@ -152,6 +156,52 @@ class DisplaceStep(Protocol):
     def __call__(self, snapshot: Snapshot, victims: tuple[str, ...]) -> Snapshot: ...
 
 
+class HoldStep(Protocol):
+    def __call__(self, wanted: Wanted, pod: Pod, node: Node, group: PodGroup | None) -> Table[Hold]: ...
+
+
+class ReserveStep(Protocol):
+    def __call__(self, in_flight: Table[InFlight], holds: Table[Hold]) -> Table[InFlight]: ...
+
+
+class FreeStep(Protocol):
+    def __call__(
+        self, rules: Rules, world: World, cycle: Cycle, pod: Pod
+    ) -> tuple[tuple[World, bool], ...]: ...
+
+
+class WriteStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: Pod, key: str, held: Hold) -> World | None: ...
+
+
+class ConcludeStep(Protocol):
+    def __call__(self, in_flight: Table[InFlight], held: Hold, ok: bool) -> Table[InFlight]: ...
+
+
+class RelinquishStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: Pod | None, holds: Table[Hold]) -> World: ...
+
+
+class ReleasedStep(Protocol):
+    def __call__(self, rules: Rules, world: World) -> World: ...
+
+
+class GroupClaimsStep(Protocol):
+    def __call__(self, rules: Rules, world: World, group: PodGroup) -> World: ...
+
+
+class PodClaimsStep(Protocol):
+    def __call__(self, rules: Rules, world: World, pod: Pod) -> World: ...
+
+
+class SettleClaimStep(Protocol):
+    def __call__(self, rules: Rules, world: World, claim: ResourceClaim) -> World: ...
+
+
+class RecordStep(Protocol):
+    def __call__(self, kept: dict[str, str], found: dict[str, str]) -> dict[str, str]: ...
+
+
 class EvictStep(Protocol):
     def __call__(self, rules: Rules, world: World, cycle: Cycle) -> World: ...
 
@@ -181,7 +231,7 @@ class SubmitStep(Protocol):
 
 
 class RoomStep(Protocol):
-    def __call__(self, world: World, pod: Pod, node: str) -> bool: ...
+    def __call__(self, world: World, pod: Pod, node: str, holds: Table[Hold]) -> bool: ...
 
 
 class PermitStep(Protocol):
@@ -286,6 +336,10 @@ class Rules:
     place: PlaceStep
     assume: AssumeStep
     undo: UndoStep
+    hold: HoldStep
+    reserve: ReserveStep
+    unreserve: ReserveStep
+    free: FreeStep
     quorum: QuorumStep
     verdict: VerdictStep
     ask: AskStep
@@ -300,9 +354,14 @@ class Rules:
     resume: ResumeStep
     recover: RecoverStep
     submit: SubmitStep
+    let_go: EvictStep
     room: RoomStep
     permit: PermitStep
     bind: BindStep
+    write: WriteStep
+    conclude: ConcludeStep
+    relinquish: RelinquishStep
+    released: ReleasedStep
     fail: FailStep
     condition: ConditionStep
     store: StoreStep
@@ -319,6 +378,10 @@ class Rules:
     manage: ManageStep
     break_off: BreakOffStep
     idle: ControllersStep
+    claims_of_group: GroupClaimsStep
+    claims_of_pod: PodClaimsStep
+    record_claims: RecordStep
+    settle_claim: SettleClaimStep
     admission: AdmissionStep
     registry: RegistryStep
 

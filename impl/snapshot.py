@@ -10,14 +10,17 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
+from gangproof.impl.filters.devices import seen_claims
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import (
+    NO_CLAIMS,
     NO_MEMBERS,
     Cycle,
     Members,
     NodeInfo,
+    SeenClaims,
     Snapshot,
     World,
     added,
@@ -70,6 +73,7 @@ def assume(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
         members=rules.members(snapshot.members, "assumed", pod.key),
         nodes_with_affinity=affine,
         nodes_with_required_anti_affinity=repelling,
+        claims=snapshot.claims,
     )
 
 
@@ -87,6 +91,7 @@ def undo(rules: Rules, snapshot: Snapshot, pod: Pod, node: str) -> Snapshot:
         members=rules.members(snapshot.members, "forgotten", pod.key),
         nodes_with_affinity=affine,
         nodes_with_required_anti_affinity=repelling,
+        claims=snapshot.claims,
     )
 
 
@@ -113,11 +118,13 @@ def _with_node(snapshot: Snapshot, node: str, info: NodeInfo) -> Snapshot:
 
 
 def snapshot(world: World, cycle: Cycle) -> Snapshot:
-    """What the cycle sees from now on (CYCLE-08): existing nodes, and the member sets of its group."""
-    return seen(world.cache, world.members_of(cycle.group) if cycle.group else NO_MEMBERS)
+    """What the cycle sees from now on (CYCLE-08): existing nodes, the member sets of its group, claims and devices."""
+    members = world.members_of(cycle.group) if cycle.group else NO_MEMBERS
+    asks = any(pod.resource_claims for pod in cycle.members)
+    return seen(world.cache, members, seen_claims(world) if asks else NO_CLAIMS)
 
 
-def seen(nodes: Table[NodeInfo], members: Members = NO_MEMBERS) -> Snapshot:
+def seen(nodes: Table[NodeInfo], members: Members = NO_MEMBERS, claims: SeenClaims = NO_CLAIMS) -> Snapshot:
     """The snapshot of these nodes, without those that are gone, with its indexes made anew."""
     if any(info.node is None for info in nodes.values()):
         nodes = Table({name: info for name, info in nodes.items() if info.node is not None})
@@ -129,6 +136,7 @@ def seen(nodes: Table[NodeInfo], members: Members = NO_MEMBERS) -> Snapshot:
         nodes_with_required_anti_affinity=tuple(
             name for name in affine if nodes[name].pods_with_required_anti_affinity
         ),
+        claims=claims,
     )
 
 

@@ -15,7 +15,7 @@ from attrs import evolve
 
 from gangproof.impl.control import Revision
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import PodDisruptionBudget
+from gangproof.impl.objects import PodDisruptionBudget, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 
@@ -27,10 +27,16 @@ KINDS: dict[str, str] = {
     "job": "jobs",
     "priorityClass": "priority_classes",
     "pdb": "budgets",
+    "claim": "claims",
+    "claimTemplate": "claim_templates",
+    "deviceClass": "device_classes",
+    "slice": "slices",
 }
 """The table of a world in which the objects of a kind stand."""
+PROMPT = ("claim", "claimTemplate", "deviceClass", "slice")
+"""The kinds that everybody sees at once."""
 WATCHES: dict[str, tuple[str, ...]] = {
-    "scheduler": tuple(KINDS),
+    "scheduler": tuple(kind for kind in KINDS if kind not in PROMPT),
     "admission": ("workload", "podGroup"),
     "job-controller": ("job", "pod", "workload", "podGroup"),
     "protection-controller": ("pod", "podGroup"),
@@ -41,10 +47,16 @@ SCHEDULER = "scheduler"
 
 def kind_of(obj: Object) -> str:
     """The object's kind as scenarios write it, such as `podGroup`."""
-    if isinstance(obj, PodDisruptionBudget):
-        return "pdb"
     name = type(obj).__name__
-    return name[0].lower() + name[1:]
+    return SHORT_NAMES.get(type(obj)) or name[0].lower() + name[1:]
+
+
+SHORT_NAMES: dict[type, str] = {
+    PodDisruptionBudget: "pdb",
+    ResourceClaim: "claim",
+    ResourceClaimTemplate: "claimTemplate",
+    ResourceSlice: "slice",
+}
 
 
 def view(component: str, kind: str) -> str:

@@ -12,7 +12,7 @@ from gangproof.impl.handlers import observe
 from gangproof.impl.objects import Job, Pod
 from gangproof.impl.owners import OWNERS, note
 from gangproof.impl.rules import Rules
-from gangproof.impl.store import SCHEDULER, WATCHES, lags, late, record, view
+from gangproof.impl.store import PROMPT, SCHEDULER, WATCHES, lags, late, record, view
 from gangproof.impl.world import World, added
 
 
@@ -20,7 +20,7 @@ def write(rules: Rules, world: World, revision: Revision) -> World:
     """The store with the change, seen by everybody whose view is prompt."""
     if revision.kind in OWNERS:
         world = note_meddling(world, revision)
-    if not lags(world):
+    if revision.kind in PROMPT or not lags(world):
         return note(_take_note(_observe(rules, world, revision), revision), revision)
     for component in WATCHES:
         name = view(component, revision.kind)

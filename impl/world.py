@@ -14,7 +14,21 @@ from attrs import evolve, frozen
 
 from gangproof.impl.control import NO_CONTROL, Control
 from gangproof.impl.gates import SCENARIO_GATES, FeatureGates, Object
-from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import (
+    Allocation,
+    Consumer,
+    DeviceClass,
+    Job,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    PodGroup,
+    PriorityClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+    Workload,
+)
 from gangproof.impl.table import Table
 
 QueuePlace = Literal["active", "backoff", "pool", "gated"]
@@ -106,6 +120,52 @@ class Entry:
 
 
 @frozen(cache_hash=True)
+class InFlight:
+    """An allocation that is chosen and not known to be written, and how many pods reckon with it (CLAIM-12, 13)."""
+
+    allocation: Allocation
+    sharers: int = 1
+
+
+@frozen(cache_hash=True)
+class Hold:
+    """What a pod with a place has yet to write into one claim: for whom it is reserved, and perhaps the allocation.
+
+    `slot` tells the claim from a later one of its name.
+    """
+
+    slot: str
+    consumer: Consumer
+    allocation: Allocation | None = None
+
+
+@frozen(cache_hash=True)
+class CachedClaim:
+    """A claim as the scheduler's cache has it, and the last version that it took over from the API (CLAIM-17)."""
+
+    latest: ResourceClaim
+    accepted: ResourceClaim
+
+
+@frozen(cache_hash=True)
+class SeenClaims:
+    """What the scheduler sees of claims and devices; `before` is what was in flight when a cycle looked first.
+
+    `workload` says that the gate DRAWorkloadResourceClaims is on in the scheduler.
+    """
+
+    claims: Table[ResourceClaim] = Table()
+    classes: Table[DeviceClass] = Table()
+    slices: Table[ResourceSlice] = Table()
+    in_flight: Table[InFlight] = Table()
+    before: Table[InFlight] = Table()
+    workload: bool = True
+
+
+NO_CLAIMS = SeenClaims()
+
+
+@frozen(cache_hash=True)
 class Snapshot:
     """What one cycle sees (CYCLE-08): nodes with the pods on them, and its group's member sets.
 
@@ -118,13 +178,15 @@ class Snapshot:
     members: Members = NO_MEMBERS
     nodes_with_affinity: tuple[str, ...] = ()
     nodes_with_required_anti_affinity: tuple[str, ...] = ()
+    claims: SeenClaims = NO_CLAIMS
 
 
 @frozen(cache_hash=True)
 class Result:
     """The result of one member of a cycle: a node, or the plugins that rejected it, or an error.
 
-    One with `victims` requires preemption: the node is its own only once they are gone (CYCLE-18).
+    One with `victims` requires preemption: the node is its own only once they are gone (CYCLE-18). `holds` is what it
+    has yet to write into its claims, by their keys.
     """
 
     pod: str
@@ -132,6 +194,7 @@ class Result:
     plugins: tuple[str, ...] = ()
     error: str = ""
     victims: tuple[str, ...] = ()
+    holds: Table[Hold] = Table()
 
     @property
     def kept(self) -> bool:
@@ -177,12 +240,15 @@ class Event:
     kind: Literal[
         "PodAdded", "PodUpdated", "AssignedPodAdded", "AssignedPodUpdated", "AssignedPodDeleted",
         "NodeAdded", "NodeUpdated", "NodeDeleted", "PodGroupAdded", "Flush",
+        "ClaimAdded", "ClaimUpdated", "ClaimFreed", "DeviceClassChanged", "SliceChanged",
+        "AllocationReleased",
     ]  # fmt: skip
     pod: Pod | None = None
     node: Node | None = None
     group: str | None = None
     old_pod: Pod | None = None
     old_node: Node | None = None
+    claim: str | None = None
 
 
 @frozen(cache_hash=True)
@@ -194,8 +260,9 @@ class Cycle:
     a plain pod that fails does not miss them; a group ignores them (QUEUE-22). `submitted` counts the members
     that the submit loop has carried out, where it goes one by one. In a `trial` nobody preempts. `victims` are
     those that the verdict names, each with the member that asks for it, and `plan` where the members would go
-    then; `called` says that their eviction calls are made before the members are told (PREEMPT-32). `beyond` is what
-    the verdict needed and the model does not have.
+    then; `called` says that their eviction calls are made before the members are told (PREEMPT-32). `freeing` are
+    the claims that members ask to be let go, each with the member, or "" for the whole group. `beyond` is what the
+    verdict needed and the model does not have.
 
     `domains` are the candidate placements, by label value, None if every node is one; they are visited one after
     the other, `visited` is the number of the one that `results` are for, and `ahead` keeps the visits that may
@@ -217,6 +284,7 @@ class Cycle:
     plan: Table[str] = Table()
     called: bool = False
     beyond: tuple[str, ...] = ()
+    freeing: tuple[tuple[str, str], ...] = ()
     domains: tuple[Domain, ...] | None = None
     visited: int = 0
     ahead: tuple[Visit, ...] = ()
@@ -242,11 +310,12 @@ class Binding:
     """An open binding cycle: the pod is promised to the node, and one call is on its way (BIND-03).
 
     A pod that waits at Permit has the call `permit`, which ends by a release, a rejection or a time-out
-    (BIND-04); in *intended* nobody waits there.
+    (BIND-04); in *intended* nobody waits there. `holds` is what PreBind has yet to write into claims, by their keys.
     """
 
     node: str
     call: Literal["permit", "prebind", "bind"] = "bind"
+    holds: Table[Hold] = Table()
 
 
 @frozen(cache_hash=True)
@@ -337,6 +406,8 @@ class Settings:
     """How the scheduler is set up: gates, its profiles' names, scores, whether there is backoff.
 
     `protection` says that the API server has the admission plugin PodGroupProtection, which it has by default.
+    `skewed` are the components in which the gate DRAWorkloadResourceClaims is off although it is on in the API server
+    (API-07, CLAIM-35): `scheduler`, `claim-controller`, `kubelet`.
     """
 
     gates: FeatureGates = SCENARIO_GATES
@@ -345,6 +416,11 @@ class Settings:
     rank: bool = False
     backoff: bool = True
     protection: bool = True
+    skewed: tuple[str, ...] = ()
+
+    def shares_claims(self, component: str) -> bool:
+        """Whether claims of groups exist for the component: the gate is on there (API-07, API-54)."""
+        return self.gates.dra_workload_resource_claims and component not in self.skewed
 
 
 @frozen(cache_hash=True)
@@ -354,7 +430,9 @@ class World:
     `admitted` is empty in *intended*: the uids of pods in the order in which they entered the active part, those
     that one event let in together (QUEUE-11, QUEUE-13). `memory` is for a change that remembers a
     number by a name; the rules themselves never read it. `in_flight` are the pods that were popped and are not
-    closed yet, each with its uid (QUEUE-19a, QUEUE-29).
+    closed yet, each with its uid (QUEUE-19a, QUEUE-29). `claims_in_flight` are allocations not known to be written, by
+    the slot of their claim; `claim_cache` are the claims of which the scheduler's cache has another version than is
+    stored, or would go back to one, none in *intended*.
     """
 
     settings: Settings = Settings()
@@ -366,6 +444,10 @@ class World:
     jobs: Table[Job] = Table()
     priority_classes: Table[PriorityClass] = Table()
     budgets: Table[PodDisruptionBudget] = Table()
+    claims: Table[ResourceClaim] = Table()
+    claim_templates: Table[ResourceClaimTemplate] = Table()
+    device_classes: Table[DeviceClass] = Table()
+    slices: Table[ResourceSlice] = Table()
     births: int = 0
     # the scheduler's memory
     members: Table[Members] = Table()
@@ -379,6 +461,8 @@ class World:
     cycle: Cycle | None = None
     admitted: tuple[tuple[int, ...], ...] = ()
     memory: Table[int] = Table()
+    claims_in_flight: Table[InFlight] = Table()
+    claim_cache: Table[CachedClaim] = Table()
     # beside it
     control: Control = NO_CONTROL
     # around both

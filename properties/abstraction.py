@@ -8,7 +8,7 @@ are used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
+from gangproof.properties.abstract_claims import claims
 from gangproof.spec.compile import totals
 from gangproof.spec.structure import SORT_NAMES, Structure
 
@@ -81,14 +82,26 @@ def abstract(world: World) -> Structure:
     )
     values.update(_rounds(world, values["group_exists"]))
     values.update(_history(world))
+    if world.claims:
+        values.update(claims(world))
     universe = {
-        "Claim": (),
+        **_things_of_claims(values),
         "Pod": tuple(
-            {**dict.fromkeys(pods), **dict.fromkeys(values["known"]), **dict.fromkeys(world.assumed)}
+            {
+                **dict.fromkeys(pods),
+                **dict.fromkeys(values["known"]),
+                **dict.fromkeys(world.assumed),
+                **dict.fromkeys(sorted(pod for _, pod in values.get("reserved_pod", ()))),
+            }
         ),
         "Node": tuple(sorted({*world.nodes, *values["node"].values(), *world.nominations.values()})),
         "Group": tuple(
-            sorted({*groups, *names.values(), *world.members, *world.ghost.started, *world.rounds})
+            sorted(
+                {
+                    *(*groups, *names.values(), *world.members, *world.ghost.started, *world.rounds),
+                    *(group for _, group in values.get("reserved_group", ())),
+                }
+            )
         ),
         "Resource": tuple(sorted({r for _, r in values["request"]} | {r for _, r in values["capacity"]})),
         "Key": tuple(sorted(set(values["key"].values()))),
@@ -96,6 +109,17 @@ def abstract(world: World) -> Structure:
     }
     complete = {**NOTHING, **values}
     return Structure({**NO_THINGS, **universe}, {**complete, **totals(complete, universe)})
+
+
+def _things_of_claims(values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    if "claim_exists" not in values:
+        return {}
+    entries = {entry for name in ("named", "pod_named") for _, entry, _ in values[name]}
+    return {
+        "Claim": tuple(sorted({*values["claim_exists"], *(claim for _, claim in values["uses"])})),
+        "Device": tuple(sorted({device for _, device in values["device"]})),
+        "Entry": tuple(sorted(entries | {entry for _, _, entry in values["generated"]})),
+    }
 
 
 def _pods(world: World, names: dict[str, str]) -> dict[str, Any]:

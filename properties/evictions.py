@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from attrs import evolve
+
 from gangproof.impl.actions import Action
-from gangproof.impl.cycle import group_object
+from gangproof.impl.cycle import group_object, holds_of
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.preemption.group import trial
 from gangproof.impl.preemption.units import Unit, importance
@@ -184,7 +186,7 @@ def _without(taken: Snapshot, gone: Iterable[str]) -> Snapshot:
         for pod in gone:
             info = without_pod(info, pod)
         nodes = nodes.put(name, info)
-    return seen(nodes, taken.members)
+    return seen(nodes, taken.members, taken.claims)
 
 
 def _as_planned(world: World, cycle: Cycle, gone: Iterable[str]) -> bool:
@@ -196,7 +198,11 @@ def _as_planned(world: World, cycle: Cycle, gone: Iterable[str]) -> bool:
             continue
         if rejection(prepare(pod, snapshot), snapshot.nodes[name]) is not None:
             return False
-        snapshot = seen(snapshot.nodes.put(name, with_pod(snapshot.nodes[name], pod)), snapshot.members)
+        nodes = snapshot.nodes.put(name, with_pod(snapshot.nodes[name], pod))
+        in_flight = INTENDED.reserve(
+            snapshot.claims.in_flight, holds_of(INTENDED, world, snapshot, pod, name)
+        )
+        snapshot = seen(nodes, snapshot.members, evolve(snapshot.claims, in_flight=in_flight))
         sets = INTENDED.members(sets, "assumed", pod.key)
     group = group_object(world, cycle)
     if group is not None and world.settings.gates.gang_scheduling:

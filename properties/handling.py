@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import evolve
+
 from gangproof.impl.actions import Action
+from gangproof.impl.claims.binding import still_served
+from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod
@@ -85,7 +89,7 @@ def promise_kept(before: World, action: Action, after: World) -> Violation | Non
                 continue
             group = now.groups.get(pod.group or "")
             gangs = now.settings.gates.gang_scheduling
-            if group is not None and group.gang and gangs and _fits(now, pod, node):
+            if group is not None and group.gang and gangs and _fits(then, now, pod, node):
                 return Violation("INV-03", f"{key} loses its place on {node}, where it still fits", (key,))
     return None
 
@@ -112,11 +116,15 @@ def preempts(world: World, pod: Pod) -> bool:
     return pod.group in world.rounds or any(pod.key in running.askers for running in world.rounds.values())
 
 
-def _fits(world: World, pod: Pod, node: str) -> bool:
-    """Whether the pod may run on the node beside what is there at the end of the step."""
-    info = world.cache.get(node)
+def _fits(before: World, after: World, pod: Pod, node: str) -> bool:
+    """Whether the pod may run on the node beside what is there at the end of the step, with the claims that it had."""
+    info = after.cache.get(node)
     if info is None or info.node is None:
         return False
     alone = without_pod(info, pod.key)
-    snapshot = seen(world.cache.put(node, alone))
-    return rejection(prepare(pod, snapshot), alone) is None
+    prepared = prepare(pod, seen(after.cache.put(node, alone)))
+    if rejection(evolve(prepared, claims=None), alone) is not None:
+        return False
+    binding = before.bindings.get(pod.key)
+    holds = binding.holds if binding is not None else NO_HOLDS
+    return not pod.resource_claims or still_served(after, pod, node, holds)

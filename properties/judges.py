@@ -13,6 +13,7 @@ from gangproof.impl.actions import Action
 from gangproof.impl.store import as_stored
 from gangproof.impl.world import World
 from gangproof.properties.abstraction import abstract
+from gangproof.properties.claim_judges import counters_hold, entries_in_order, named_stays
 from gangproof.properties.closing import one_close_a_pop, results_cover_all
 from gangproof.properties.conditions import condition_meaning, explanation, transition_time
 from gangproof.properties.deciding import decided_as_a_whole, released_as_a_whole
@@ -69,7 +70,7 @@ def undone(world: World) -> Violation | None:
     )
 
 
-OF_THE_STATE: tuple[StateJudge, ...] = (undone, uniform, within_limits)
+OF_THE_STATE: tuple[StateJudge, ...] = (undone, uniform, within_limits, entries_in_order)
 """What is asked of states beside the contract's invariants."""
 
 
@@ -104,6 +105,8 @@ OF_THE_MACHINERY: tuple[StepJudge, ...] = (
     made_in_order,
     spec_kept,
     reference_checked,
+    named_stays,
+    counters_hold,
 )
 """What is asked of the steps of the machinery itself, fine ones and those that a coarse one is made of."""
 

@@ -19,6 +19,7 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.store import stored
 from gangproof.impl.world import Event, World
 from gangproof.properties import quiescence
+from gangproof.properties.claim_judges import claims_of_the_gone, users_without_a_name
 from gangproof.properties.lasso import USERS, Promise
 from gangproof.properties.machine import CLOCK
 from gangproof.properties.promises import involved
@@ -134,9 +135,11 @@ LIVENESS = (
     Promise("LIVE-07", "evicts again and again and is never placed", _unplaced, recurs=_evicts),
     Promise("LIVE-08", "has room and is never placed", _fitting("LIVE-08")),
     Promise("LIVE-09", "is tried again and again without a pause", _with_backoff, _justified, recurs=_tries),
+    Promise("LIVE-10", "has no name for a generated claim for ever", users_without_a_name),
+    Promise("LIVE-11", "is kept for ever for a PodGroup that is gone", claims_of_the_gone),
     Promise("LIVE-13", "is tried again and again, and no condition tells why", _untold, recurs=_tries),
 )
-"""LIVE-01 to LIVE-09 and LIVE-13. The wait at Permit ends by the clock: unless it is `timing_out` it never does."""
+"""LIVE-01 to LIVE-11 and LIVE-13. The wait at Permit ends by the clock: unless it is `timing_out` it never does."""
 
 
 Neighbour = Callable[[Rules, World], Iterable[tuple[Action, World]]]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from gangproof.impl.actions import Action
+from gangproof.impl.claims.reserve import reserve
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.snapshot import seen, with_pod
 from gangproof.impl.table import Table
@@ -21,18 +24,20 @@ def obeys_the_filters(before: World, action: Action, after: World) -> Violation 
         if cycle is None or cycle.taken is None or cycle.stage != "submitting" or then.assumed is now.assumed:
             continue
         members = {pod.key: pod for pod in cycle.members}
-        nodes = cycle.taken.nodes
+        nodes, claims = cycle.taken.nodes, cycle.taken.claims
         for result in cycle.results:
             node, pod = result.node, members[result.pod]
             if node is None or pod.key not in now.assumed:
                 continue
             info = nodes[node]
             if pod.key not in then.assumed:
-                refused = rejection(prepare(pod, seen(nodes, cycle.taken.members)), info)
+                refused = rejection(prepare(pod, seen(nodes, cycle.taken.members, claims)), info)
                 if refused is not None:
                     message = f"{pod.key} is committed to {node}, and {refused.plugin} refuses it there"
                     return Violation("INV-06", message, (pod.key, node))
             nodes = nodes.put(node, with_pod(info, pod))
+            if result.holds:
+                claims = evolve(claims, in_flight=reserve(claims.in_flight, result.holds))
     return None
 
 

@@ -17,6 +17,7 @@ from gangproof.impl.actions import Action
 from gangproof.impl.filters.nodes import node_affinity, node_name, node_unschedulable, taint_toleration
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.queue import missing_claim
 from gangproof.impl.store import as_stored
 from gangproof.impl.world import NodeInfo, World, has_affinity
 from gangproof.properties.exact import Placement, place
@@ -139,7 +140,11 @@ def _stuck_group(
         if pod.group == group.key and counts(pod) and (pod.node_name is not None or _mine(world, pod))
     ]
     minimum = group.min_count or 0 if world.settings.gates.gang_scheduling else 0
-    gated = [pod for pod in members if (entry := world.entry(pod.key)) and entry.place == "gated"]
+    gated = [
+        pod
+        for pod in members
+        if (entry := world.entry(pod.key)) and entry.place == "gated" and not missing_claim(world, pod)
+    ]
     if len(living) < minimum:
         return
     names = tuple(pod.key for pod in members)

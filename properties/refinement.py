@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
+from gangproof.properties import claim_steps
 from gangproof.properties.abstraction import abstract
 from gangproof.properties.remembered import latest, same
 from gangproof.properties.system import Violation
@@ -29,14 +30,19 @@ def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
     """The contract actions that lead from one state to the other, as far as that can be seen."""
     return (
         *_nodes(pre, post),
+        *claim_steps.that_go(pre, post),
         *_groups_that_come(pre, post),
         *_protection(pre, post),
+        *claim_steps.that_come(pre, post),
         *_pods_that_come(pre, post),
+        *claim_steps.references(pre, post),
+        *claim_steps.writes(pre, post),
         *_fates(pre, post),
         *_pods_that_go(pre, post),
         *_groups_that_go(pre, post),
         *_rounds_that_end(pre, post),
         *_cycle(pre, post),
+        *claim_steps.holds(pre, post),
         *_queue(pre, post),
         *_nominations_that_fall(pre, post),
         *_conditions(pre, post),
@@ -110,13 +116,14 @@ def _nodes(pre: Structure, post: Structure) -> Iterator[Call]:
     for node in _old(pre, post, "node_exists"):
         yield "remove_node", {"node": node}
     known = ("node_exists", "capacity", "labelled", "label")
-    if all(pre[name] == post[name] for name in known):
+    moved = claim_steps.nodes_that_changed(pre, post)
+    if not moved and all(pre[name] == post[name] for name in known):
         return
     for node in sorted(post["node_exists"]):
         changed = any(
             _at(pre, name, node) != _at(post, name, node) for name in ("capacity", "labelled", "label")
         )
-        if node not in pre["node_exists"] or changed:
+        if node not in pre["node_exists"] or node in moved or changed:
             yield "set_node", {"node": node}
 
 

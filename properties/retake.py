@@ -13,8 +13,7 @@ from attrs import evolve, fields_dict, frozen
 
 from gangproof.impl.actions import Action, Step, successors
 from gangproof.impl.api import ApiError, create, delete, finish, lookup, update
-from gangproof.impl.gates import Object
-from gangproof.impl.objects import Node, PriorityClass
+from gangproof.impl.gates import CLUSTER_WIDE, Object
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.system import Path, Questions, Violation
@@ -77,7 +76,7 @@ def _again(world: World, step: Retaken, rules: Rules) -> Step | None:
             return step.action, request(world)
         except ApiError:
             return None
-    grain = "coarse" if step.action.name == "cycle" else "fine"
+    grain = "coarse" if step.action.via else "fine"
     possible = [s for s in successors(world, rules, grain) if s[0].name == step.action.name]
     exact = [s for s in possible if s[0].args == step.action.args]
     alike = [s for s in possible if s[0].args[:1] == step.action.args[:1]]
@@ -103,7 +102,7 @@ def _request(step: Retaken, rules: Rules) -> Callable[[World], World] | None:
 
 def _new(obj: Object) -> Object:
     """The object as it was before the API numbered it."""
-    return obj if isinstance(obj, Node | PriorityClass) else evolve(obj, uid=0)
+    return obj if isinstance(obj, CLUSTER_WIDE) else evolve(obj, uid=0)
 
 
 def _changed(world: World, step: Retaken, kind: str, key: str) -> Object:

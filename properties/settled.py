@@ -3,8 +3,8 @@
 Nothing more happens there without the clock or somebody outside. So nobody may be held back whom the rules
 would let in (LIVE-01, LIVE-02, LIVE-06), nobody may wait whom the rules would place if they were asked once
 more, all pending members together, or for whom they would make room (LIVE-08, LIVE-14), and no group may be
-kept that nobody needs (LIVE-12), and no Job left without what it is to have (LIVE-15). Members are counted
-from the objects, not from what the scheduler remembers.
+kept that nobody needs (LIVE-12), and no Job left without what it is to have (LIVE-15); claims have judges of their
+own (LIVE-10, LIVE-11). Members are counted from the objects, not from what the scheduler remembers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.profiles import INTENDED
+from gangproof.impl.queue import missing_claim
 from gangproof.impl.store import stored
 from gangproof.impl.world import Cycle, Members, World
+from gangproof.properties.claim_judges import not_given_back, unnamed
 from gangproof.properties.handling import preempts
 from gangproof.properties.jobs import unserved
 from gangproof.properties.system import Violation
@@ -47,7 +49,7 @@ def gated_in_vain(world: World) -> Violation | None:
         pod = world.pods[entry.pod]
         if entry.place != "gated" or pod.scheduling_gates or pod.group is None:
             continue
-        if "DefaultPreemption" in entry.plugins or preempts(world, pod):
+        if "DefaultPreemption" in entry.plugins or preempts(world, pod) or missing_claim(world, pod):
             continue
         group = world.groups.get(pod.group)
         if group is None:
@@ -150,5 +152,5 @@ def _in_each_domain(begun: World) -> Iterator[World]:
         yield evolve(begun, cycle=cycle and evolve(cycle, visited=number))
 
 
-SETTLED = (group_kept, gated_in_vain, preemptor_asleep, stuck, unserved)
+SETTLED = (group_kept, gated_in_vain, preemptor_asleep, stuck, unserved, unnamed, not_given_back)
 """What is asked of every world in which a run settles."""

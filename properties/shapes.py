@@ -30,10 +30,11 @@ class Shape:
 def shape_of_pod(pod: Pod) -> Shape:
     value = evolve(pod, name="", uid=0, node_name=None, nominated_node_name=None, owners=())
     terms = [*(pod.node_affinity.required or ()), *(p.term for p in pod.node_affinity.preferred)]
-    return Shape(same(value), frozenset({*pod.node_selector.values(), *_values(terms)}))
+    return Shape(same(value), frozenset({*pod.node_selector.values(), *values_of(terms)}))
 
 
-def _values(terms: Iterable[NodeSelectorTerm]) -> Iterable[str]:
+def values_of(terms: Iterable[NodeSelectorTerm]) -> Iterable[str]:
+    """Every value that the terms compare with: among them may be names of nodes."""
     for term in terms:
         for requirement in (*term.expressions, *term.fields):
             yield from requirement.values

@@ -19,16 +19,17 @@ a selector, keeps its name.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from functools import lru_cache
 from math import inf
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from gangproof.impl.control import NO_CONTROL, Control, Sync
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.store import kind_of, table
-from gangproof.impl.world import Cycle, Environment, Members, NodeInfo, Result, Snapshot, World
+from gangproof.impl.world import Cycle, Members, NodeInfo, Result, Snapshot, World
+from gangproof.properties.claim_shapes import ClaimShapes, of_claims
+from gangproof.properties.outlook import Outlook, outlook
 from gangproof.properties.shapes import ageless, bag_of, disrupted, nameless, shape_of_node, shape_of_pod
 
 
@@ -42,50 +43,8 @@ class Symmetry:
     fixed: frozenset[str] = frozenset()
 
     def __call__(self, world: World) -> Hashable:
-        outlook = _outlook(world.environment, self.fixed)
-        return _Reading(world, outlook.kept).key(outlook)
-
-
-@frozen
-class _Outlook:
-    """What may still come, without names; who keeps a name because of it; the names of what is to come."""
-
-    value: Hashable
-    kept: frozenset[str]
-    coming: frozenset[str]
-
-
-@lru_cache(maxsize=1 << 12)
-def _outlook(environment: Environment, fixed: frozenset[str]) -> _Outlook:
-    kept = set(fixed)
-    kept.update(call.partition("/")[2] for call in (*environment.held, *environment.failing))
-    for obj in environment.arrivals:
-        kept |= _told_apart_by(obj)
-    coming = [_anonymous(obj, obj.key in kept) for obj in environment.arrivals]
-    value = (bag_of(coming) if environment.any_order else tuple(coming), evolve(environment, arrivals=()))
-    return _Outlook(value, frozenset(kept), frozenset(obj.key for obj in environment.arrivals))
-
-
-def _told_apart_by(obj: Object) -> frozenset[str]:
-    match obj:
-        case Pod():
-            return shape_of_pod(obj).names | {
-                node for node in (obj.node_name, obj.nominated_node_name) if node
-            }
-        case Node():
-            return shape_of_node(obj).names
-        case _:
-            return frozenset()
-
-
-def _anonymous(obj: Object, named: bool) -> Hashable:
-    match obj:
-        case Pod() if not named:
-            return shape_of_pod(obj).value, obj.node_name, obj.nominated_node_name
-        case Node() if not named:
-            return shape_of_node(obj).value
-        case _:
-            return obj
+        ahead = outlook(world.environment, self.fixed)
+        return _Reading(world, ahead.kept).key(ahead)
 
 
 class _Reading:
@@ -96,7 +55,7 @@ class _Reading:
     linked to a second one, `kept` are names that stay.
     """
 
-    __slots__ = ("aged", "at", "home", "kept", "nodes", "pods", "torn", "uids", "whole", "world")
+    __slots__ = ("aged", "at", "claims", "home", "kept", "nodes", "pods", "torn", "uids", "whole", "world")
 
     def __init__(self, world: World, kept: frozenset[str]) -> None:
         self.world, self.kept = world, kept
@@ -108,7 +67,13 @@ class _Reading:
         self.aged: set[str] = set()
         self.torn: set[str] = set()
         self.whole: list[Hashable] = []
+        self.claims = ClaimShapes(world) if of_claims(world) else None
+        if self.claims is not None:
+            self.kept |= frozenset(self.claims.names())
+            self.whole.append(self.claims.everything())
         self.read_truth()
+        for pod, claim in self.claims.reserved() if self.claims is not None else ():
+            self.say(pod, ("reserved", claim))
         self.read_cache()
         self.read_memory()
         self.read_ghost()
@@ -222,6 +187,8 @@ class _Reading:
         for key, binding in world.bindings.items():
             self.rank(key, binding.call)
             self.link(key, binding.node, "binding")
+            if binding.holds and self.claims is not None:
+                self.say(key, self.claims.holds(key, binding.holds))
         if world.rounds:
             self.read_rounds()
 
@@ -292,6 +259,8 @@ class _Reading:
         for number, result in enumerate(cycle.results):
             self.result(result, ("result", number))
         self.read_domains(cycle)
+        for claim, asker in cycle.freeing:
+            self.whole.append((claim, members.get(asker, asker)))
         for number, event in enumerate(cycle.noticed):
             if event.pod is not None:
                 self.say(event.pod.key, ("noticed", number))
@@ -299,7 +268,7 @@ class _Reading:
             if event.old_pod is not None:
                 self.say(event.old_pod.key, ("noticed before", number))
                 self.version(event.old_pod, "noticed before")
-            self.whole.append((event.kind, event.group))
+            self.whole.append((event.kind, event.group, event.claim))
             for node, what in ((event.node, "noticed"), (event.old_node, "noticed before")):
                 if node is not None:
                     self.links(node.name)
@@ -326,6 +295,8 @@ class _Reading:
     def result(self, result: Result, what: Hashable) -> None:
         """What a cycle found for a member."""
         self.say(result.pod, (what, result.plugins, result.error))
+        if result.holds and self.claims is not None:
+            self.say(result.pod, (what, self.claims.holds(result.pod, result.holds)))
         for place, victim in enumerate(result.victims):
             self.say(victim, (what, "victim", place))
         if result.node is not None:
@@ -416,6 +387,9 @@ class _Reading:
                 self.nodes[name].append(what)
             else:
                 self.info(name, info, what)
+        if self.claims is not None:
+            self.kept |= frozenset(self.claims.names_seen(snapshot.claims))
+            self.whole.append((what, self.claims.seen(snapshot.claims)))
         for name in snapshot.nodes_with_affinity:
             self.nodes[name].append((what, "affinity"))
         for name in snapshot.nodes_with_required_anti_affinity:
@@ -425,12 +399,12 @@ class _Reading:
         else:
             self.members(group or "", snapshot.members, what)
 
-    def expects(self, outlook: _Outlook) -> bool:
+    def expects(self, outlook: Outlook) -> bool:
         """Whether something here is known by a name that is yet to come."""
         told_apart = self.kept - outlook.kept
         return not all(outlook.coming.isdisjoint(known) for known in (self.pods, self.nodes, told_apart))
 
-    def key(self, outlook: _Outlook) -> Hashable:
+    def key(self, outlook: Outlook) -> Hashable:
         """Everything that was said, without names."""
         world, pods, nodes = self.world, self.pods, self.nodes
         scores, by_name = world.settings.node_scores, world.settings.rank

@@ -5,7 +5,7 @@ then `invariants` (what is promised). `prove` proves it, `judge` and `explain_st
 against it.
 """
 
-from gangproof.spec.catalogue import ACTIONS, CONTRACT
+from gangproof.spec.catalogue import ACTIONS, CONTRACT, INVARIANTS
 from gangproof.spec.contract import (
     Action,
     Call,
@@ -23,7 +23,6 @@ from gangproof.spec.contract import (
     load,
 )
 from gangproof.spec.export import smtlib
-from gangproof.spec.invariants import INVARIANTS
 from gangproof.spec.judging import (
     Broken,
     Refusal,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import z3
@@ -323,10 +323,11 @@ def slice_of(param: Param) -> Callable[[Mapping[str, Any], Mapping[str, Any], Ma
         if not sorts:
             key = fixed[0] if len(fixed) == 1 else fixed
             return key in value if symbol.default is False else value.get(key, symbol.default)
-        (sort,) = sorts
+        found = [rest for rest in product(*(universe[sort] for sort in sorts)) if (*fixed, *rest) in value]
+        names = {rest: rest[0] if len(rest) == 1 else rest for rest in found}
         if symbol.default is False:
-            return frozenset(thing for thing in universe[sort] if (*fixed, thing) in value)
-        return {thing: value[(*fixed, thing)] for thing in universe[sort] if (*fixed, thing) in value}
+            return frozenset(names.values())
+        return {name: value[(*fixed, *rest)] for rest, name in names.items()}
 
     return read
 

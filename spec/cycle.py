@@ -178,6 +178,11 @@ def decide(now: State, g: Term, kept: Term, at: Term) -> Step:
                 when=[kept(p), now.request(p, r) > 0],
             ),
             clause(
+                "each of their allocated claims can be reached",
+                now.reach(at(p), c),
+                when=[kept(p), now.uses(p, c), now.seen_allocated(c), now.allocated(c)],
+            ),
+            clause(
                 "all members are in one domain",
                 And(
                     now.labelled(at(p), key),

@@ -15,20 +15,21 @@ import z3
 from attrs import frozen
 
 from gangproof.spec.contract import Action, Contract
-from gangproof.spec.structure import Structure
+from gangproof.spec.structure import SORT_NAMES, Structure
 from gangproof.spec.terms import NOBODY, And, Clause, If, Not, Or, Sum, Term
 from gangproof.spec.transition import after, primed
 
 _z3: Any = z3
 
-SCOPES: tuple[Mapping[str, int], ...] = (
-    {"Pod": 2, "Node": 1, "Group": 1, "Claim": 1, "Resource": 1, "Key": 1, "Domain": 1},
-    {"Pod": 3, "Node": 2, "Group": 2, "Claim": 1, "Resource": 1, "Key": 1, "Domain": 2},
-    {"Pod": 4, "Node": 2, "Group": 2, "Claim": 2, "Resource": 1, "Key": 1, "Domain": 2},
+SCOPES: tuple[Mapping[str, int], ...] = tuple(
+    dict(zip(SORT_NAMES, sizes, strict=True))
+    for sizes in ((2, 1, 1, 1, 1, 1, 1, 1, 1), (3, 2, 2, 1, 1, 1, 2, 1, 1), (4, 2, 2, 2, 1, 1, 2, 2, 2))
 )
 """The small worlds, by how many things there are of each sort."""
 
-_LETTERS = {"Pod": "p", "Node": "n", "Group": "g", "Claim": "c", "Resource": "r", "Key": "k", "Domain": "d"}
+_LETTERS: Mapping[str, str] = dict(
+    zip(SORT_NAMES, ("p", "n", "g", "c", "r", "k", "d", "dev", "e"), strict=True)
+)
 
 
 @frozen(eq=False, slots=False)

@@ -1,5 +1,6 @@
-"""The promises, in the order of SEMANTICS section 12: each one sentence, the same sentence as a formula, and
-its proof's two controls, a witness that the interesting case can be reached and a mutant that must break it.
+"""The promises, in the order of SEMANTICS section 12 (those of claims: `claim_invariants`): each one sentence,
+the same sentence as a formula, and its proof's two controls, a witness that the interesting case can be
+reached and a mutant that must break it.
 
 A state invariant holds of every reachable state and is inductive together with the others; a step invariant
 relates the state before a step to the state after it. Variables that are left free mean *for every*.
@@ -11,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from gangproof.spec import mutants, witnesses
-from gangproof.spec.claims import RESERVED_FOR_MAX
-from gangproof.spec.contract import Invariant, invariant
+from gangproof.spec.contract import invariant
 from gangproof.spec.state import SYMBOLS, State
 from gangproof.spec.terms import (
     NOBODY,
@@ -319,42 +319,6 @@ def topology(now: State, then: State) -> Iterable[Clause]:
 
 
 @invariant(
-    "INV-27", "CLAIM-22 CLAIM-26", witness=witnesses.two_members_one_entry, mutant=mutants.bound_unreserved
-)
-def reservation(now: State) -> Iterable[Clause]:
-    """reservedFor has at most 256 entries, needs an allocation, and names each bound user or its group."""
-    yield clause(
-        "reservedFor has at most 256 entries",
-        now.pod_entries(c) + now.group_entries(c) <= RESERVED_FOR_MAX,
-    )
-    yield clause("a pod's entry needs an allocation", now.allocated(c), when=[now.reserved_pod(c, p)])
-    yield clause("a group's entry needs an allocation", now.allocated(c), when=[now.reserved_group(c, g)])
-    yield clause("an allocated claim exists", now.claim_exists(c), when=[now.allocated(c)])
-    yield clause(
-        "a bound member's claim is reserved for it or for its group",
-        now.holds_claim(p, c),
-        when=[now.assigned(p), now.own(p), now.uses(p, c)],
-    )
-
-
-@invariant(
-    "INV-28", "CLAIM-27 CLAIM-28 CLAIM-30", witness=witnesses.last_member_ends, mutant=mutants.released_early
-)
-def no_early_release(now: State, then: State) -> Iterable[Clause]:
-    """A group's entry leaves reservedFor only if the PodGroup is gone, or nobody of it holds a place."""
-    yield clause(
-        "no member holds the claim when its group's entry goes",
-        Not(now.on_node(p)),
-        when=[
-            now.reserved_group(c, g),
-            Not(then.reserved_group(c, g)),
-            now.group_exists(g),
-            now.group(p) == g,
-        ],
-    )
-
-
-@invariant(
     "INV-29", "GC-01 GC-02", witness=witnesses.protected_until_the_end, mutant=mutants.protection_ignored
 )
 def deletion_protection(now: State, then: State) -> Iterable[Clause]:
@@ -370,9 +334,3 @@ def deletion_protection(now: State, then: State) -> Iterable[Clause]:
             now.group(p) == g,
         ],
     )
-
-
-INVARIANTS: tuple[Invariant, ...] = tuple(
-    value for value in list(globals().values()) if isinstance(value, Invariant)
-)
-"""Every invariant, in the order of this page."""

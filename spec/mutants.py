@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.spec.claims import release_group
+from gangproof.spec.claims import create_claim, release_group, reserve_claim, see_claim, unreserve_claim
 from gangproof.spec.contract import Mutant
 from gangproof.spec.cycle import bind, decide, give_back, lose, write_condition
 from gangproof.spec.preemption import evict
@@ -88,6 +88,29 @@ second_round = Mutant("victims are added while a round runs", evict.without("no 
 
 domain_ignored = Mutant(
     "a decision does not look at topology domains", decide.without("all members are in one domain")
+)
+
+made_twice = Mutant(
+    "a claim is made for an entry that has one",
+    create_claim.without("no claim was made for the entry before"),
+)
+
+_claim = unreserve_claim.term("claim")
+counted_off_twice = Mutant(
+    "a pod that lets a claim go is counted off twice",
+    unreserve_claim.also(becomes(_now.sharers(_claim), _now.sharers(_claim) - 2)),
+)
+put_back = Mutant(
+    "the cache of claims is put back to how it was before the allocation",
+    see_claim.also(becomes(_now.seen_allocated(see_claim.term("claim")), False)),
+)
+device_twice = Mutant(
+    "a device is chosen although another claim has it",
+    reserve_claim.without("its devices are nobody else's"),
+)
+reach_ignored = Mutant(
+    "a sharer goes where the devices cannot be reached",
+    reserve_claim.without("the node reaches its devices"),
 )
 
 bound_unreserved = Mutant(

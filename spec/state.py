@@ -14,7 +14,9 @@ from attrs import frozen
 from gangproof.spec.terms import (
     And,
     Claim,
+    Device,
     Domain,
+    Entry,
     Group,
     If,
     Int,
@@ -54,6 +56,12 @@ class State:
     priority = function(Pod, Int, means="The pod's own priority.")
     request = function(Pod, Resource, Int, means="How much of the resource the pod asks for, a pod slot too.")
     uses = relation(Pod, Claim, means="The pod refers to the claim.")
+    pod_named = relation(
+        Pod,
+        Entry,
+        Claim,
+        means="The pod's status names the claim, which is there, for the entry of its group.",
+    )
     bound = relation(Pod, means="The pod has a node name.")
     node = function(Pod, Node, means="The node to which the pod is bound or promised; else nobody.")
     terminating = relation(Pod, means="The pod has a deletion timestamp.")
@@ -83,6 +91,16 @@ class State:
     allocated = relation(Claim, means="The stored claim has an allocation.")
     reserved_pod = relation(Claim, Pod, means="reservedFor has an entry for the pod.")
     reserved_group = relation(Claim, Group, means="reservedFor has an entry for the group.")
+    generated = relation(Claim, Group, Entry, means="The claim was generated for the entry of the group.")
+    named = relation(
+        Group, Entry, Claim, means="The group's status names the claim, which is there, for the entry."
+    )
+    device = relation(
+        Claim, Device, means="The claim's allocation, stored or in flight, has the device for itself."
+    )
+    reach = relation(
+        Node, Claim, means="From the node the claim's devices, stored or in flight, can be used."
+    )
 
     # The scheduler's memory: member sets, queue, nominations, rounds of preemption
     known = relation(Pod, means="The pod is in All(g) of its group.")
@@ -97,6 +115,16 @@ class State:
     nomination = function(Pod, Node, means="The node to which the pod is nominated; else nobody.")
     round = relation(Group, means="A round of preemption for the group runs.")
     victim = relation(Pod, Group, means="The group's round named the pod and waits for it.")
+
+    # Its memory of claims: what its cache shows, and allocations that are chosen and not written
+    seen_allocated = relation(Claim, means="The scheduler's cache shows the claim as allocated.")
+    chosen = relation(Claim, means="An allocation of the claim is in flight.")
+    holding = relation(
+        Pod, Claim, means="The pod reserved the claim and has neither written it nor let it go."
+    )
+    sharers = function(
+        Claim, Int, means="How many pods reckon with the allocation in flight, as it is noted."
+    )
 
     # History (SEMANTICS 0.5), which ends with the PodGroup object
     started = relation(Group, means="The gang had a decision.")
@@ -114,6 +142,7 @@ class State:
     used = function(Node, Resource, Int, means="How much the pods on the node or promised to it ask for.")
     pod_entries = function(Claim, Int, means="How many pods reservedFor names.")
     group_entries = function(Claim, Int, means="How many groups reservedFor names.")
+    holders = function(Claim, Int, means="How many pods hold the claim.")
 
     def finished(self, pod: Term) -> Term:
         """The pod is in Done(g): it succeeded, and nobody deletes it."""
@@ -166,5 +195,6 @@ COUNTERS: tuple[Sum, ...] = (
     Sum("used", p, (n, r), If(And(_now.on_node(p), _now.node(p) == n), _now.request(p, r), 0)),
     Sum("pod_entries", p, (c,), _now.reserved_pod(c, p)),
     Sum("group_entries", g, (c,), _now.reserved_group(c, g)),
+    Sum("holders", p, (c,), _now.holding(p, c)),
 )
 """What each counter counts. Proofs carry counters as functions; `Structure.of` adds them up."""

@@ -68,7 +68,7 @@ class Structure:
         return Structure(universe or self.universe, {**self.values, **values})
 
 
-SORT_NAMES = ("Pod", "Node", "Group", "Claim", "Resource", "Key", "Domain")
+SORT_NAMES = ("Pod", "Node", "Group", "Claim", "Resource", "Key", "Domain", "Device", "Entry")
 """The names of the sorts, in the order of `terms.SORTS`."""
 
 

@@ -24,6 +24,7 @@ from gangproof.spec.terms import (
     becomes,
     c,
     clause,
+    e,
     k,
     n,
     p,
@@ -74,7 +75,7 @@ def stops_counting(now: State, pod: Term) -> list[Becomes]:
     ]
 
 
-NOT_FORGOTTEN = {counter.name for counter in COUNTERS} | {"reserved_pod", "reserved_group"}
+NOT_FORGOTTEN = {counter.name for counter in COUNTERS} | {"reserved_pod", "reserved_group", "holding"}
 """Counters change by their own clauses; what other objects say of a thing stays when the thing goes."""
 
 
@@ -148,6 +149,7 @@ def remove_group(now: State, g: Term) -> Step:
             ),
             becomes(now.owing(g), 0),
             becomes(now.late(g), now.placed(g) + now.done(g)),
+            becomes(now.pod_named(p, e, c), And(now.pod_named(p, e, c), now.group(p) != g)),
         ],
     )
 
@@ -160,15 +162,28 @@ def remove_group(now: State, g: Term) -> Step:
     priority=chosen(State.priority, "pod"),
     request=chosen(State.request, "pod"),
     uses=chosen(State.uses, "pod"),
+    pod_named=chosen(State.pod_named, "pod"),
 )
 def create_pod(
-    now: State, pod: Term, group: Term, ours: Term, priority: Term, request: Term, uses: Term
+    now: State,
+    pod: Term,
+    group: Term,
+    ours: Term,
+    priority: Term,
+    request: Term,
+    uses: Term,
+    pod_named: Term,
 ) -> Step:
     """A pod appears; if it asks for this scheduler it stands in the pool, and may enter the queue."""
     return Step(
         when=[
             clause("the pod is new", Not(now.pod_exists(pod))),
             clause("the pod has a group", group != NOBODY["Group"]),
+            clause(
+                "a claim of the group was made for the group, and for that entry",
+                now.generated(c, group, e),
+                when=[pod_named(e, c)],
+            ),
         ],
         then=[
             becomes(now.pod_exists(pod), True),
@@ -177,21 +192,29 @@ def create_pod(
             becomes(now.priority(pod), priority),
             becomes(now.request(pod, r), request(r)),
             becomes(now.uses(pod, c), uses(c)),
+            becomes(now.pod_named(pod, e, c), pod_named(e, c)),
             *(becomes(relation(pod), ours) for relation in (now.known, now.unscheduled, now.pool)),
             becomes(now.members(group), now.members(group) + If(ours, 1, 0)),
         ],
     )
 
 
-@action("CLAIM-02 CLAIM-08", pod=Pod, uses=chosen(State.uses, "pod"))
-def refer(now: State, pod: Term, uses: Term) -> Step:
-    """The pod's status is given the names of its generated claims."""
+@action(
+    "CLAIM-02 CLAIM-08", pod=Pod, uses=chosen(State.uses, "pod"), pod_named=chosen(State.pod_named, "pod")
+)
+def refer(now: State, pod: Term, uses: Term, pod_named: Term) -> Step:
+    """The pod's status is given the names of its generated claims, of its group's or its own."""
     return Step(
         when=[
             clause("the pod is there", now.pod_exists(pod)),
             clause("it does not run here yet", Not(And(now.own(pod), now.assigned(pod)))),
+            clause(
+                "a claim of the group was made for the group, and for that entry",
+                now.generated(c, now.group(pod), e),
+                when=[pod_named(e, c)],
+            ),
         ],
-        then=[becomes(now.uses(pod, c), uses(c))],
+        then=[becomes(now.uses(pod, c), uses(c)), becomes(now.pod_named(pod, e, c), pod_named(e, c))],
     )
 
 
@@ -301,8 +324,9 @@ def foreign_bind(now: State, pod: Term, node: Term) -> Step:
     capacity=chosen(State.capacity, "node"),
     labelled=chosen(State.labelled, "node"),
     label=chosen(State.label, "node"),
+    reach=chosen(State.reach, "node"),
 )
-def set_node(now: State, node: Term, capacity: Term, labelled: Term, label: Term) -> Step:
+def set_node(now: State, node: Term, capacity: Term, labelled: Term, label: Term, reach: Term) -> Step:
     """A node is added, resized or relabelled."""
     return Step(
         when=[],
@@ -311,6 +335,7 @@ def set_node(now: State, node: Term, capacity: Term, labelled: Term, label: Term
             becomes(now.capacity(node, r), capacity(r)),
             becomes(now.labelled(node, k), labelled(k)),
             becomes(now.label(node, k), label(k)),
+            becomes(now.reach(node, c), reach(c)),
         ],
     )
 

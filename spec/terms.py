@@ -25,6 +25,8 @@ Claim = z3.DeclareSort("Claim")
 Resource = z3.DeclareSort("Resource")
 Key = z3.DeclareSort("Key")
 Domain = z3.DeclareSort("Domain")
+Device = z3.DeclareSort("Device")
+Entry = z3.DeclareSort("Entry")
 Bool = z3.BoolSort()
 Int = z3.IntSort()
 
@@ -37,16 +39,18 @@ If: Callable[..., Term] = _z3.If
 _forall: Callable[..., Term] = _z3.ForAll
 _exists: Callable[..., Term] = _z3.Exists
 
-SORTS: tuple[z3.SortRef, ...] = (Pod, Node, Group, Claim, Resource, Key, Domain)
+SORTS: tuple[z3.SortRef, ...] = (Pod, Node, Group, Claim, Resource, Key, Domain, Device, Entry)
 """The sorts of things that a cluster has any number of."""
 
 p, q, v, w = z3.Consts("p q v w", Pod)
 g, h = z3.Consts("g h", Group)
 n, m = z3.Consts("n m", Node)
-c = z3.Const("c", Claim)
+c, b = z3.Consts("c b", Claim)
 r = z3.Const("r", Resource)
 k = z3.Const("k", Key)
-VARIABLES: tuple[Term, ...] = (p, q, v, w, g, h, n, m, c, r, k)
+d = z3.Const("d", Device)
+e, f = z3.Consts("e f", Entry)
+VARIABLES: tuple[Term, ...] = (p, q, v, w, g, h, n, m, c, b, r, k, d, e, f)
 _VARIABLE_IDS = frozenset(variable.get_id() for variable in VARIABLES)
 
 NOBODY: dict[str, Term] = {str(sort): z3.Const(f"no{sort}", sort) for sort in SORTS}

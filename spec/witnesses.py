@@ -10,16 +10,18 @@ from collections.abc import Iterable, Mapping
 
 from gangproof.spec.contract import Call, Witness
 from gangproof.spec.state import State
-from gangproof.spec.terms import And, Not, Term, c, g, p, q, r, some, v, w
+from gangproof.spec.terms import And, Not, Term, b, c, e, f, g, n, p, q, r, some, v, w
 
 WORLD: Mapping[str, tuple[str, ...]] = {
     "Pod": ("a", "b", "d", "v", "w"),
     "Node": ("n1", "n2"),
     "Group": ("g", "h"),
-    "Claim": ("claim",),
+    "Claim": ("claim", "other", "again"),
     "Resource": ("cpu",),
     "Key": ("rack",),
     "Domain": ("r1", "r2"),
+    "Device": ("gpu", "fpga"),
+    "Entry": ("x", "y"),
 }
 """The things that the stories are about."""
 
@@ -33,7 +35,8 @@ now, then = State(), State(primed=True)
 def node(name: str, cpu: int, rack: str = "") -> Call:
     """A node with so many CPUs, in a rack."""
     label = {"rack": rack} if rack else {}
-    return "set_node", {"node": name, "capacity": {"cpu": cpu}, "labelled": set(label), "label": label}
+    spec = {"capacity": {"cpu": cpu}, "labelled": set(label), "label": label, "reach": set[str]()}
+    return "set_node", {"node": name, **spec}
 
 
 def group(name: str, minimum: int, *, priority: int = 0, whole: bool = False, key: str = "") -> Call:
@@ -44,7 +47,14 @@ def group(name: str, minimum: int, *, priority: int = 0, whole: bool = False, ke
 
 def pods(names: str, of: str, *, priority: int = 0, ours: bool = True, uses: Iterable[str] = ()) -> Story:
     """Pods of a group, one for each letter, that ask for one CPU each."""
-    spec = {"group": of, "ours": ours, "priority": priority, "request": {"cpu": 1}, "uses": set(uses)}
+    spec: dict[str, object] = {
+        "group": of,
+        "ours": ours,
+        "priority": priority,
+        "request": {"cpu": 1},
+        "uses": set(uses),
+    }
+    spec["pod_named"] = set[tuple[str, str]]()
     return tuple(("create_pod", {"pod": name, **spec}) for name in names)
 
 
@@ -242,10 +252,106 @@ follows_its_siblings = Witness(
     ),
 )
 
+
+def claim(name: str, owner: str = "", entry: str = "") -> Call:
+    """A claim that a user makes, or the controller for an entry of a group."""
+    return "create_claim", {"claim": name, "generated": {(owner, entry)} if owner else set[tuple[str, str]]()}
+
+
+def holds(names: str, of: str, device: str = "gpu", nodes: Iterable[str] = ("n1",)) -> Story:
+    """Promised pods hold a claim, with this device in flight."""
+    given = {"claim": of, "devices": {device}, "nodes": set(nodes)}
+    return tuple(("reserve_claim", {"pod": name, **given}) for name in names)
+
+
+def written(of: str, by: str, device: str = "gpu", nodes: Iterable[str] = ("n1",)) -> Story:
+    """A pod writes the allocation and the entry of its group; the scheduler sees it."""
+    return (
+        ("allocate", {"claim": of, "devices": {device}, "nodes": set(nodes)}),
+        ("reserve_for_group", {"claim": of, "pod": by}),
+        ("see_claim", {"claim": of}),
+        ("unreserve_claim", {"pod": by, "claim": of}),
+    )
+
+
+SHARERS: Story = (
+    *(node("n1", 2), claim("claim"), group("g", 2), *pods("ab", "g", uses=["claim"]), *tried("ab")),
+    *(decided("g", a="n1", b="n1"), *holds("ab", "claim")),
+)
 SHARED: Story = (
-    *(node("n1", 2), ("create_claim", {"claim": "claim"}), group("g", 2), *pods("ab", "g", uses=["claim"])),
-    *(*tried("ab"), decided("g", a="n1", b="n1"), ("allocate", {"claim": "claim"})),
-    *(("reserve_for_group", {"claim": "claim", "pod": "a"}), *bound("ab")),
+    *(*SHARERS, *written("claim", "a"), ("unreserve_claim", {"pod": "b", "claim": "claim"}), *bound("ab")),
+)
+made_again = Witness(
+    "one of two generated claims was deleted and made again, and a member was given both names",
+    (
+        *(group("g", 2), claim("claim", "g", "x"), claim("other", "g", "y")),
+        ("name_claims", {"g": "g", "named": {("x", "claim"), ("y", "other")}}),
+        *(("remove_claim", {"claim": "other"}), claim("again", "g", "y")),
+        ("name_claims", {"g": "g", "named": {("x", "claim"), ("y", "again")}}),
+        *pods("a", "g"),
+        ("refer", {"pod": "a", "uses": {"claim", "again"}, "pod_named": {("x", "claim"), ("y", "again")}}),
+    ),
+    some(
+        *(p, g, b, c, e, f),
+        And(
+            *(now.group(p) == g, e != f, b != c, now.claim_exists(b), now.claim_exists(c)),
+            *(now.named(g, e, b), now.named(g, f, c), now.pod_named(p, e, b), now.pod_named(p, f, c)),
+        ),
+    ),
+)
+
+LOST: Call = ("lose", sent_to("backoff", "b"))
+LET_GO: Call = ("unreserve_claim", {"pod": "b", "claim": "claim"})
+one_of_two_fails = Witness(
+    "of two sharers one fails before anything is written, and the other still reckons with it",
+    (*SHARERS, LOST, LET_GO),
+    some(
+        *(p, q, c),
+        And(now.holding(q, c), Not(now.holding(p, c)), now.uses(p, c), now.chosen(c), now.sharers(c) == 1),
+    ),
+)
+
+unreserved_after_the_write = Witness(
+    "a sharer lets go after a sibling's allocation was seen",
+    (*SHARERS, *written("claim", "a"), *bound("a"), LOST, LET_GO),
+    some(p, c, And(now.holding(p, c), Not(then.holding(p, c)), then.seen_allocated(c), Not(then.chosen(c)))),
+)
+
+all_devices_taken = Witness(
+    "two groups have taken all devices of a node",
+    (
+        *(
+            *SHARERS,
+            claim("other"),
+            group("h", 1),
+            *pods("v", "h", uses=["other"]),
+            node("n2", 1),
+            *tried("v"),
+        ),
+        *(decided("h", v="n2"), *holds("v", "other", "fpga", ("n1", "n2"))),
+    ),
+    some(
+        *(p, q, c, b, n),
+        And(
+            *(now.holding(p, c), now.holding(q, b), now.group(p) != now.group(q)),
+            *(c != b, now.reach(n, c), now.reach(n, b)),
+        ),
+    ),
+)
+
+out_of_reach = Witness(
+    "a sharer could only go where the devices cannot be reached, and gets no place",
+    (
+        *(node("n1", 1), node("n2", 1), claim("claim"), group("g", 1), *pods("ab", "g", uses=["claim"])),
+        *(*tried("ab"), decided("g", a="n1"), *holds("a", "claim"), given_back("b")),
+    ),
+    some(
+        *(p, q, c, n, r),
+        And(
+            *(now.holding(p, c), now.uses(q, c), then.backoff(q)),
+            *(now.node_exists(n), now.used(n, r) == 0, Not(now.reach(n, c)), now.capacity(n, r) >= 1),
+        ),
+    ),
 )
 two_members_one_entry = Witness(
     "two bound members share a claim by one entry",

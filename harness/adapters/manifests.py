@@ -12,12 +12,13 @@ from typing import Any
 
 from attrs import evolve
 
+from gangproof.adapters import claim_manifests
+from gangproof.adapters.claim_manifests import node_term, requirements, said
 from gangproof.impl.gates import FeatureGates, Object, keep_enabled
 from gangproof.impl.objects import (
     Bound,
     LabelSelector,
     Node,
-    NodeSelectorTerm,
     Pod,
     PodAffinity,
     PodAffinityTerm,
@@ -26,7 +27,8 @@ from gangproof.impl.objects import (
     PodGroupClaim,
     PodGroupTemplate,
     PriorityClass,
-    Requirement,
+    ResourceClaim,
+    ResourceClaimTemplate,
     TopologySpreadConstraint,
     Workload,
 )
@@ -58,19 +60,14 @@ def _as_created(obj: Object) -> Object:
             return evolve(obj, uid=0, priority_class_name="")
         case PodGroup():
             return evolve(obj, uid=0, priority_class_name="")
-        case PodDisruptionBudget() | Workload():
+        case PodDisruptionBudget() | Workload() | ResourceClaim() | ResourceClaimTemplate():
             return evolve(obj, uid=0)
         case _:
             return obj
 
 
-def _said(**fields: Any) -> dict[str, Any]:
-    """The fields that have a value; what is empty is what the API server takes for an absent field."""
-    return {name: value for name, value in fields.items() if value not in (None, False, "", [], {})}
-
-
 def _metadata(obj: Any) -> dict[str, Any]:
-    return _said(
+    return said(
         name=obj.name,
         namespace=getattr(obj, "namespace", None),
         labels=dict(getattr(obj, "labels", {})),
@@ -91,11 +88,11 @@ def _quantities(amounts: Mapping[str, int]) -> dict[str, str]:
 
 
 def _node(node: Node, gates: FeatureGates) -> Manifest:
-    taints = [_said(key=taint.key, value=taint.value, effect=taint.effect) for taint in node.taints]
+    taints = [said(key=taint.key, value=taint.value, effect=taint.effect) for taint in node.taints]
     amounts = _quantities(node.allocatable)
     return {
         "metadata": _metadata(node),
-        "spec": _said(taints=taints, unschedulable=node.unschedulable),
+        "spec": said(taints=taints, unschedulable=node.unschedulable),
         "status": {"capacity": amounts, "allocatable": amounts},
     }
 
@@ -104,7 +101,7 @@ def _policy(policy: PodGroup | PodGroupTemplate) -> dict[str, Any]:
     count = policy.min_count
     written: dict[str, Any] = {
         "schedulingPolicy": {"basic": {}} if count is None else {"gang": {"minCount": count}},
-        **_said(resourceClaims=_claims(policy.resource_claims)),
+        **said(resourceClaims=_claims(policy.resource_claims)),
     }
     if policy.topology_keys is not None:
         written["schedulingConstraints"] = {"topology": [{"key": key} for key in policy.topology_keys]}
@@ -128,7 +125,7 @@ def _workload(workload: Workload, gates: FeatureGates) -> Manifest:
     spec: dict[str, Any] = {"podGroupTemplates": [_template(t) for t in workload.pod_group_templates]}
     owner = workload.controller_ref
     if owner is not None:
-        spec["controllerRef"] = _said(kind=owner.kind, name=owner.name, apiGroup=owner.api_group)
+        spec["controllerRef"] = said(kind=owner.kind, name=owner.name, apiGroup=owner.api_group)
     return {"metadata": _metadata(workload), "spec": spec}
 
 
@@ -136,7 +133,7 @@ def _template(template: PodGroupTemplate) -> dict[str, Any]:
     return {
         "name": template.name,
         **_policy(template),
-        **_said(disruptionMode=template.disruption_mode, priorityClassName=template.priority_class_name),
+        **said(disruptionMode=template.disruption_mode, priorityClassName=template.priority_class_name),
         **({} if template.priority is None else {"priority": template.priority}),
     }
 
@@ -149,16 +146,16 @@ def _pod(pod: Pod, gates: FeatureGates) -> Manifest:
             "containerPort": port.port,
             "hostPort": port.port,
             "protocol": port.protocol,
-            **_said(hostIP="" if port.ip == "0.0.0.0" else port.ip),
+            **said(hostIP="" if port.ip == "0.0.0.0" else port.ip),
         }
         for port in pod.host_ports
     ]
     scheduler = pod.scheduler_name
     spec: dict[str, Any] = {
-        "containers": [{**container, **_said(ports=ports)}],
+        "containers": [{**container, **said(ports=ports)}],
         "priority": pod.priority,
         "terminationGracePeriodSeconds": pod.termination_grace_period_seconds,
-        **_said(
+        **said(
             nodeName=pod.node_name,
             nodeSelector=dict(pod.node_selector),
             tolerations=[_toleration(t) for t in pod.tolerations],
@@ -172,11 +169,11 @@ def _pod(pod: Pod, gates: FeatureGates) -> Manifest:
     }
     if pod.scheduling_group is not None:
         spec["schedulingGroup"] = {"podGroupName": pod.scheduling_group}
-    status = _said(
+    status = said(
         phase=pod.phase if pod.phase != "Pending" else None,
         startTime=None if pod.start_time is None else _time(pod.start_time),
     )
-    return {"metadata": _metadata(pod), "spec": spec, **_said(status=status)}
+    return {"metadata": _metadata(pod), "spec": spec, **said(status=status)}
 
 
 def _time(seconds: int) -> str:
@@ -184,7 +181,7 @@ def _time(seconds: int) -> str:
 
 
 def _toleration(toleration: Any) -> dict[str, Any]:
-    return _said(
+    return said(
         key=toleration.key,
         operator=toleration.operator,
         value=toleration.value,
@@ -194,7 +191,7 @@ def _toleration(toleration: Any) -> dict[str, Any]:
 
 def _claims(claims: Iterable[PodGroupClaim]) -> list[dict[str, Any]]:
     return [
-        _said(
+        said(
             name=claim.name,
             resourceClaimName=claim.resource_claim_name,
             resourceClaimTemplateName=claim.resource_claim_template_name,
@@ -203,16 +200,8 @@ def _claims(claims: Iterable[PodGroupClaim]) -> list[dict[str, Any]]:
     ]
 
 
-def _requirements(requirements: Iterable[Requirement]) -> list[dict[str, Any]]:
-    return [_said(key=r.key, operator=r.operator, values=list(r.values)) for r in requirements]
-
-
 def _selector(selector: LabelSelector) -> dict[str, Any]:
-    return _said(matchExpressions=_requirements(selector.requirements))
-
-
-def _node_term(term: NodeSelectorTerm) -> dict[str, Any]:
-    return _said(matchExpressions=_requirements(term.expressions), matchFields=_requirements(term.fields))
+    return said(matchExpressions=requirements(selector.requirements))
 
 
 def _pod_term(term: PodAffinityTerm) -> dict[str, Any]:
@@ -228,17 +217,17 @@ def _pod_term(term: PodAffinityTerm) -> dict[str, Any]:
 
 def _pod_affinity(affinity: PodAffinity) -> dict[str, Any]:
     preferred = [{"weight": p.weight, "podAffinityTerm": _pod_term(p.term)} for p in affinity.preferred]
-    return _said(**{REQUIRED: [_pod_term(term) for term in affinity.required], PREFERRED: preferred})
+    return said(**{REQUIRED: [_pod_term(term) for term in affinity.required], PREFERRED: preferred})
 
 
 def _affinity(pod: Pod) -> dict[str, Any]:
     wanted = pod.node_affinity
-    nodes: dict[str, Any] = _said(
-        **{PREFERRED: [{"weight": p.weight, "preference": _node_term(p.term)} for p in wanted.preferred]}
+    nodes: dict[str, Any] = said(
+        **{PREFERRED: [{"weight": p.weight, "preference": node_term(p.term)} for p in wanted.preferred]}
     )
     if wanted.required is not None:
-        nodes[REQUIRED] = {"nodeSelectorTerms": [_node_term(term) for term in wanted.required]}
-    return _said(
+        nodes[REQUIRED] = {"nodeSelectorTerms": [node_term(term) for term in wanted.required]}
+    return said(
         nodeAffinity=nodes,
         podAffinity=_pod_affinity(pod.pod_affinity),
         podAntiAffinity=_pod_affinity(pod.pod_anti_affinity),
@@ -252,7 +241,7 @@ def _spread(constraint: TopologySpreadConstraint) -> dict[str, Any]:
         "maxSkew": constraint.max_skew,
         "whenUnsatisfiable": constraint.when_unsatisfiable,
         **selector,
-        **_said(
+        **said(
             minDomains=constraint.min_domains if constraint.min_domains != 1 else None,
             nodeAffinityPolicy=constraint.node_affinity_policy,
             nodeTaintsPolicy=constraint.node_taints_policy,
@@ -281,10 +270,14 @@ def _bound(bound: Bound) -> int | str:
 
 
 _WRITERS: Mapping[str, Callable[[Any, FeatureGates], Manifest]] = {
+    "DeviceClass": claim_manifests.device_class,
     "Node": _node,
     "Pod": _pod,
     "PodDisruptionBudget": _budget,
     "PodGroup": _group,
     "PriorityClass": _class,
+    "ResourceClaim": claim_manifests.claim,
+    "ResourceClaimTemplate": claim_manifests.template,
+    "ResourceSlice": claim_manifests.resource_slice,
     "Workload": _workload,
 }

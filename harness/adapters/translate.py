@@ -9,12 +9,12 @@ from attrs import define, evolve, field, frozen
 
 from gangproof.adapters.manifests import Manifest, NotWrittenError, manifest
 from gangproof.impl.gates import NAMES, FeatureGates
-from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Allocation, Job, Pod, PodGroup, ResourceClaim, Workload
 from gangproof.impl.table import Table
 from gangproof.load.creations import reference
 from gangproof.properties.scenarios import document as doc
 from gangproof.properties.scenarios.expectations import Rejected
-from gangproof.properties.scenarios.records import Created, DeviceClass, Ref, Refused, ResourceClaim
+from gangproof.properties.scenarios.records import Created, Ref, Refused
 from gangproof.properties.scenarios.requests import QUANTITIES
 from gangproof.properties.scenarios.run import FLUSH_AFTER
 
@@ -25,7 +25,9 @@ KINDS = {
     "pod": "Pod",
     "workload": "Workload",
     "claim": "ResourceClaim",
+    "claimTemplate": "ResourceClaimTemplate",
     "deviceClass": "DeviceClass",
+    "slice": "ResourceSlice",
     "priorityClass": "PriorityClass",
     "pdb": "PodDisruptionBudget",
 }
@@ -178,9 +180,9 @@ class _Translator:
                 raise NotRunnableError("it needs the Job controller")
             case Workload():
                 raise NotRunnableError("it needs the API server's admission")
-            case ResourceClaim() | DeviceClass():
-                yield from _of_claims(obj)
-            case Node() | Pod() | PodGroup() | PriorityClass() | PodDisruptionBudget():
+            case ResourceClaim(allocation=Allocation()):
+                raise NotRunnableError("a claim that is allocated from the start")
+            case _:
                 if isinstance(obj, Pod | PodGroup) and any(
                     claim.resource_claim_template_name for claim in obj.resource_claims
                 ):
@@ -222,43 +224,3 @@ def _reference(ref: Ref) -> str:
     if ref.kind not in KINDS:
         raise NotRunnableError("it needs the Job controller")
     return f"{KINDS[ref.kind]}/{ref.key}" if "/" in ref.key else f"{KINDS[ref.kind]}//{ref.key}"
-
-
-def _of_claims(obj: ResourceClaim | DeviceClass) -> Iterator[Manifest]:
-    """A claim; or a class, with a pool of devices on each of its nodes."""
-    version = {"apiVersion": "resource.k8s.io/v1"}
-    if isinstance(obj, ResourceClaim):
-        if obj.allocated is not None:
-            raise NotRunnableError("a claim that is allocated from the start")
-        request = {
-            "name": "r",
-            "exactly": {
-                "deviceClassName": obj.device_class,
-                "allocationMode": "ExactCount",
-                "count": obj.count,
-            },
-        }
-        metadata = {"name": obj.name, "namespace": obj.namespace}
-        spec = {"devices": {"requests": [request]}}
-        yield {**version, "kind": "ResourceClaim", "metadata": metadata, "spec": spec}
-        return
-    driver = f"{obj.name}.example.com"
-    selector = {"cel": {"expression": f"device.driver == '{driver}'"}}
-    yield {
-        **version,
-        "kind": "DeviceClass",
-        "metadata": {"name": obj.name},
-        "spec": {"selectors": [selector]},
-    }
-    for node, count in obj.devices.items():
-        yield {
-            **version,
-            "kind": "ResourceSlice",
-            "metadata": {"name": f"{obj.name}-{node}"},
-            "spec": {
-                "driver": driver,
-                "nodeName": node,
-                "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
-                "devices": [{"name": f"d{number}"} for number in range(count)],
-            },
-        }

@@ -12,11 +12,21 @@ from attrs import evolve, frozen
 
 from gangproof.impl.admission import prioritised, protected
 from gangproof.impl.gates import FeatureGates, Object
-from gangproof.impl.objects import Job, Node, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import (
+    Job,
+    Node,
+    Pod,
+    PodGroup,
+    PodGroupClaim,
+    PriorityClass,
+    ResourceClaim,
+    Workload,
+)
 from gangproof.impl.objects.checks import fields_of, shown
 from gangproof.impl.objects.policy import deciding_class
 from gangproof.impl.objects.validation import Path, Violation
 from gangproof.load.decode import is_stored
+from gangproof.load.decode_claim import with_gone
 from gangproof.load.report import Item, Report
 
 TEMPLATE: Path = ("spec", "template")
@@ -39,6 +49,11 @@ def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Obj
     """The values as they are once admitted (ADM-10, ADM-11, ADM-14, ADM-15, GC-01); errors go to the report."""
     known: Mapping[tuple[str, str], Object] = {(e.kind, e.value.key): e.value for e in entries}
     classes = [entry.value for entry in entries if isinstance(entry.value, PriorityClass)]
+    uids = {
+        ("pod" if entry.kind == "Pod" else "podGroup", entry.value.key): _uid(entry)
+        for entry in entries
+        if entry.kind in ("Pod", "PodGroup")
+    }
     admitted: list[Object] = []
     for entry in entries:
         value = entry.value
@@ -57,8 +72,19 @@ def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Obj
             value = evolve(value, template=template)
         elif isinstance(value, Node):
             _check_room(entry, value, report)
+        elif isinstance(value, ResourceClaim):
+            value = with_gone(value, entry.item.data, uids) if entry.stored else _created(value)
         admitted.append(value)
     return admitted
+
+
+def _uid(entry: Entry) -> str:
+    return fields_of(entry.item.data.get("metadata")).get("uid") or ""
+
+
+def _created(claim: ResourceClaim) -> ResourceClaim:
+    """The claim as it is stored when it is created: without the status that somebody wrote into it."""
+    return evolve(claim, allocation=None, reserved_for=())
 
 
 def _check_template(
@@ -85,6 +111,8 @@ def _check_references(
     entry: Entry, pod: Pod, known: Mapping[tuple[str, str], Object], report: Report
 ) -> None:
     _check_group(entry, pod, known, report)
+    for place, entry_ in enumerate(pod.resource_claims):
+        _check_claim(entry, pod, place, entry_, known, report)
     if pod.node_name is not None and ("Node", pod.node_name) not in known and not pod.terminal:
         tell = report.warning if entry.stored else report.error
         hint = "the pod takes no room on any node that is there"
@@ -98,6 +126,25 @@ def _check_group(
         where = (*path, "spec", "schedulingGroup", "podGroupName")
         hint = "Kubernetes accepts it; with GangScheduling on the pod waits until there is one"
         report.warning(entry.item, where, f"no PodGroup {pod.group}", "one that is there", hint, "API-48")
+
+
+def _check_claim(
+    entry: Entry,
+    pod: Pod,
+    place: int,
+    wanted: PodGroupClaim,
+    known: Mapping[tuple[str, str], Object],
+    report: Report,
+) -> None:
+    """CLAIM-10: what a pod's claim is made from, or is, has to be there."""
+    template = wanted.resource_claim_template_name
+    kind = "ResourceClaimTemplate" if template else "ResourceClaim"
+    name = f"{pod.namespace}/{template or wanted.resource_claim_name}"
+    if (kind, name) not in known and not pod.resource_claim_statuses.get(wanted.name):
+        field = "resourceClaimTemplateName" if template else "resourceClaimName"
+        path = ("spec", "resourceClaims", place, field)
+        hint = "Kubernetes accepts it; the pod waits until there is one"
+        report.warning(entry.item, path, f"no {kind} {name}", "one that is there", hint, "CLAIM-10")
 
 
 def _check_room(entry: Entry, node: Node, report: Report) -> None:

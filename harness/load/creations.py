@@ -14,11 +14,19 @@ from attrs import define, evolve, field
 
 from gangproof.impl.admission import prioritised, protected
 from gangproof.impl.gates import FeatureGates, Object, keep_enabled, served
-from gangproof.impl.objects import Job, LabelSelector, Pod, PodDisruptionBudget, PodGroup, PriorityClass
+from gangproof.impl.objects import (
+    Job,
+    LabelSelector,
+    Pod,
+    PodDisruptionBudget,
+    PodGroup,
+    PriorityClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
 from gangproof.impl.objects.checks import fields_of, number_or_share, shown
 from gangproof.impl.objects.policy import deciding_class
 from gangproof.impl.objects.validation import Path, Violation, violations
-from gangproof.impl.table import Table
 from gangproof.load import shorthand
 from gangproof.load.decode import DECODERS, decode_bound
 from gangproof.load.decode_pod import decode_selector
@@ -26,16 +34,13 @@ from gangproof.load.fields import SHAPES, VERSIONS
 from gangproof.load.names import UnreadableError, expand
 from gangproof.load.scenario_fields import KIND_OF
 from gangproof.load.schema import Misfit, walk
-from gangproof.properties.scenarios.records import (
-    Created,
-    DeviceClass,
-    Ref,
-    Refused,
-    ResourceClaim,
-)
+from gangproof.properties.scenarios import devices
+from gangproof.properties.scenarios.records import Created, Ref, Refused
 
 Data = Mapping[str, Any]
-MANIFEST_KINDS: Mapping[str, str] = {
+MOST_DEVICES, MOST_ALLOCATED = 128, 32
+"""How many devices a slice may have, and how many a claim may be given."""
+WRITTEN_OUT: Mapping[str, str] = {
     "jobs": "Job",
     "nodes": "Node",
     "podGroups": "PodGroup",
@@ -43,15 +48,24 @@ MANIFEST_KINDS: Mapping[str, str] = {
     "priorityClasses": "PriorityClass",
     "workloads": "Workload",
 }
+"""The kinds of which the shorthand is written out as a manifest."""
+MANIFEST_KINDS: Mapping[str, str] = {
+    **WRITTEN_OUT,
+    "claims": "ResourceClaim",
+    "claimTemplates": "ResourceClaimTemplate",
+    "deviceClasses": "DeviceClass",
+    "slices": "ResourceSlice",
+}
 
 
 @define
 class Creations:
-    """Creates the objects of one document; knows the gates, the refusals to come, and the classes so far."""
+    """Creates the objects of one document; knows the gates, the refusals to come, and classes and claims so far."""
 
     gates: FeatureGates
     rejected: Set[Ref]
     classes: dict[str, PriorityClass] = field(factory=dict[str, PriorityClass])
+    claims: list[ResourceClaim] = field(factory=list[ResourceClaim])
 
     def created(self, plural: str, data: Data, path: Path) -> Iterator[Created]:
         """The objects that one entry of `create` stands for, a pattern for several; UnreadableError."""
@@ -61,10 +75,10 @@ class Creations:
         if data.get("name") is None:
             raise UnreadableError(path, "an object without a name", "a name")
         for name in expand(data["name"], (*path, "name")):
-            if plural not in MANIFEST_KINDS:
-                yield _record(plural, data, name, path)
+            if plural not in WRITTEN_OUT:
+                yield from self._recorded(plural, data, name, path)
                 continue
-            kind = MANIFEST_KINDS[plural]
+            kind = WRITTEN_OUT[plural]
             written = shorthand.manifest(kind, data, name, path)
             value = self._value(plural, written, path, data)
             if isinstance(value, Pod) and data.get("started") is not None:
@@ -89,6 +103,36 @@ class Creations:
             raise UnreadableError((*path, "manifest", *misfit.path), misfit.found, wanted, misfit.hint)
         value = self._value(plural, written, path, {})
         return protected(value) if isinstance(value, PodGroup) else value
+
+    def _recorded(self, plural: str, data: Data, name: str, path: Path) -> Iterator[Created]:
+        """What needs no manifest: claims, their templates, classes with their devices, budgets."""
+        namespace = data.get("namespace") or "default"
+        match plural:
+            case "claims" | "claimTemplates":
+                count = 1 if data.get("count") is None else data["count"]
+                if not 1 <= count <= MOST_ALLOCATED:
+                    expected = f"an integer from 1 to {MOST_ALLOCATED}"
+                    raise UnreadableError((*path, "count"), shown(count), expected)
+                spec = devices.claim_spec(_need(data, "deviceClass", path), count)
+                if plural == "claimTemplates":
+                    yield ResourceClaimTemplate(namespace, name, spec=spec)
+                    return
+                claim = ResourceClaim(namespace, name, spec=spec)
+                if data.get("allocated") is not None:
+                    claim = devices.allocated(claim, data["allocated"], self.claims)
+                self.claims.append(claim)
+                yield claim
+            case "deviceClasses":
+                counts = _need(data, "devices", path)
+                for node, count in counts.items():
+                    if not 0 <= count <= MOST_DEVICES:
+                        expected = f"an integer from 0 to {MOST_DEVICES}"
+                        raise UnreadableError((*path, "devices", node), shown(count), expected)
+                yield from devices.device_class(name, counts)
+            case "slices":
+                raise UnreadableError(path, "a slice", "manifest: a whole ResourceSlice")
+            case _:
+                yield _budget(data, name, path)
 
     def _value(self, plural: str, written: Data, path: Path, data: Data) -> Object | Refused:
         kind = MANIFEST_KINDS[plural]
@@ -146,7 +190,7 @@ def _kind(plural: str) -> Any:
 
 
 def _ref(plural: str, namespace: str | None, name: str) -> Ref:
-    cluster = plural in ("nodes", "priorityClasses", "deviceClasses")
+    cluster = plural in ("nodes", "priorityClasses", "deviceClasses", "slices")
     return Ref(_kind(plural), name if cluster else f"{namespace or 'default'}/{name}")
 
 
@@ -156,34 +200,20 @@ def _need(data: Data, key: str, path: Path) -> Any:
     return data[key]
 
 
-def _record(plural: str, data: Data, name: str, path: Path) -> Created:
-    namespace = data.get("namespace") or "default"
-    if (data.get("count") or 0) < 0:
-        raise UnreadableError((*path, "count"), shown(data["count"]), "an integer of at least 0")
-    match plural:
-        case "claims":
-            device_class = _need(data, "deviceClass", path)
-            return ResourceClaim(namespace, name, device_class, data.get("count", 1), data.get("allocated"))
-        case "deviceClasses":
-            devices = _need(data, "devices", path)
-            for node, count in devices.items():
-                if count < 0:
-                    raise UnreadableError((*path, "devices", node), shown(count), "an integer of at least 0")
-            return DeviceClass(name, Table(devices))
-        case _:
-            if (data.get("minAvailable") is None) == (data.get("maxUnavailable") is None):
-                raise UnreadableError(path, "a budget", "exactly one of minAvailable, maxUnavailable")
-            for key in ("minAvailable", "maxUnavailable"):
-                finding = number_or_share(data[key]) if data.get(key) is not None else None
-                if finding is not None:
-                    raise UnreadableError((*path, key), finding.found, finding.expected)
-            return PodDisruptionBudget(
-                namespace,
-                name,
-                selector=decode_selector({"matchLabels": _need(data, "selector", path)}) or LabelSelector(),
-                min_available=decode_bound(data.get("minAvailable")),
-                max_unavailable=decode_bound(data.get("maxUnavailable")),
-            )
+def _budget(data: Data, name: str, path: Path) -> PodDisruptionBudget:
+    if (data.get("minAvailable") is None) == (data.get("maxUnavailable") is None):
+        raise UnreadableError(path, "a budget", "exactly one of minAvailable, maxUnavailable")
+    for key in ("minAvailable", "maxUnavailable"):
+        finding = number_or_share(data[key]) if data.get(key) is not None else None
+        if finding is not None:
+            raise UnreadableError((*path, key), finding.found, finding.expected)
+    return PodDisruptionBudget(
+        data.get("namespace") or "default",
+        name,
+        selector=decode_selector({"matchLabels": _need(data, "selector", path)}) or LabelSelector(),
+        min_available=decode_bound(data.get("minAvailable")),
+        max_unavailable=decode_bound(data.get("maxUnavailable")),
+    )
 
 
 def reference(item: Created) -> Ref:
@@ -201,6 +231,8 @@ _KINDS: Mapping[str, Any] = {
     "Workload": "workload",
     "Job": "job",
     "ResourceClaim": "claim",
+    "ResourceClaimTemplate": "claimTemplate",
     "DeviceClass": "deviceClass",
+    "ResourceSlice": "slice",
     "PodDisruptionBudget": "pdb",
 }

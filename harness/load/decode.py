@@ -28,6 +28,8 @@ from gangproof.impl.objects import (
 from gangproof.impl.objects.checks import entries_of, fields_of
 from gangproof.impl.objects.quantity import base_units
 from gangproof.impl.table import Table
+from gangproof.load.decode_claim import decode_claim, decode_slice, decode_template
+from gangproof.load.decode_claim import decode_class as decode_device_class
 from gangproof.load.decode_pod import (
     decode_claim_statuses,
     decode_claims,
@@ -215,11 +217,15 @@ def _indexes(text: str) -> tuple[int, ...]:
 
 
 DECODERS: Mapping[str, Callable[[Data], Object]] = {
+    "DeviceClass": decode_device_class,
     "Job": _decode_job,
     "Node": _decode_node,
     "Pod": decode_pod,
     "PodDisruptionBudget": _decode_budget,
     "PodGroup": _decode_group,
     "PriorityClass": _decode_class,
+    "ResourceClaim": decode_claim,
+    "ResourceClaimTemplate": decode_template,
+    "ResourceSlice": decode_slice,
     "Workload": _decode_workload,
 }

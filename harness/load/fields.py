@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gangproof.load import claim_fields
 from gangproof.load.schema import (
     BOOLEAN,
     IGNORED,
@@ -363,6 +364,7 @@ SHAPES: Mapping[str, Fields] = {
     "PodGroup": POD_GROUP,
     "PriorityClass": PRIORITY_CLASS,
     "Workload": WORKLOAD,
+    **claim_fields.SHAPES,
 }
 VERSIONS: Mapping[str, str] = {
     "Job": "batch/v1",
@@ -372,6 +374,7 @@ VERSIONS: Mapping[str, str] = {
     "PodGroup": "scheduling.k8s.io/v1alpha2",
     "PriorityClass": "scheduling.k8s.io/v1",
     "Workload": "scheduling.k8s.io/v1alpha2",
+    **claim_fields.VERSIONS,
 }
 VERSION_HINTS: Mapping[tuple[str, str], str] = {
     ("Workload", "scheduling.k8s.io/v1alpha1"): (
@@ -395,4 +398,5 @@ VERSION_HINTS: Mapping[tuple[str, str], str] = {
     ): "v1 has the same fields; there an empty selector chooses every pod",
     ("PriorityClass", "scheduling.k8s.io/v1beta1"): "v1 has the same fields",
     ("PriorityClass", "scheduling.k8s.io/v1alpha1"): "v1 has the same fields",
+    **claim_fields.VERSION_HINTS,
 }

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _CONTROLLER = "its pods are made by a controller that is not modelled; give the pods themselves"
-_CLAIMS = "dynamic resource allocation is not modelled yet"
+_TAINT_RULES = "rules that taint devices are not modelled"
 _VOLUMES = "volumes are not modelled"
 DECISIVE: Mapping[str, str] = {
     "CronJob": _CONTROLLER,
     "DaemonSet": _CONTROLLER,
     "Deployment": _CONTROLLER,
-    "DeviceClass": _CLAIMS,
+    "DeviceTaintRule": _TAINT_RULES,
     "LimitRange": "defaults from limit ranges are not modelled",
     "PersistentVolume": _VOLUMES,
     "PersistentVolumeClaim": _VOLUMES,
     "ReplicaSet": _CONTROLLER,
     "ReplicationController": _CONTROLLER,
-    "ResourceClaim": _CLAIMS,
-    "ResourceClaimTemplate": _CLAIMS,
     "ResourceQuota": "quotas are not modelled",
-    "ResourceSlice": _CLAIMS,
     "RuntimeClass": "runtime classes are not modelled",
     "StatefulSet": _CONTROLLER,
     "StorageClass": _VOLUMES,

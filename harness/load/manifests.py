@@ -15,12 +15,13 @@ from typing import Any
 from attrs import evolve, frozen
 
 from gangproof.errors import InputError, Problem
+from gangproof.impl.gates import CLUSTER_WIDE as NOT_NUMBERED
 from gangproof.impl.gates import FeatureGates, Object, gates_needed
-from gangproof.impl.objects import Node, PriorityClass
 from gangproof.impl.objects.checks import entries_of, fields_of, is_dns_subdomain, shown
 from gangproof.impl.objects.validation import Path, violations
 from gangproof.load.admission import Entry, admit
 from gangproof.load.decode import DECODERS
+from gangproof.load.decode_claim import beyond_cel
 from gangproof.load.decode_pod import PREFERRED, REQUIRED, seconds
 from gangproof.load.fields import SHAPES, VERSION_HINTS, VERSIONS
 from gangproof.load.files import read, sources
@@ -31,7 +32,7 @@ from gangproof.load.schema import Misfit, is_list, is_mapping, type_word, walk
 from gangproof.load.text import Document, documents
 
 MOST_OBJECTS = 200_000
-CLUSTER_WIDE = ("Node", "PriorityClass")
+CLUSTER_WIDE = ("DeviceClass", "Node", "PriorityClass", "ResourceSlice")
 LINES_UP_TO = 1 << 24
 
 
@@ -240,10 +241,10 @@ def _check_times(item: Item, report: Report) -> None:
 
 
 def _left_out(entry: Entry) -> Iterator[tuple[Path, str]]:
-    """What a pod or group asks for that is loaded, or legal, but not modelled."""
+    """What an object asks for that is loaded, or legal, but not modelled."""
     spec = fields_of(entry.item.data.get("spec"))
-    if entry.kind in ("Pod", "PodGroup") and spec.get("resourceClaims"):
-        yield ("spec", "resourceClaims"), "resource claims are not modelled yet"
+    if entry.kind in ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate"):
+        yield from beyond_cel(entry.kind, entry.item.data)
     if entry.kind != "Pod":
         return
     if spec.get("runtimeClassName") and not entry.stored and spec.get("overhead") is None:
@@ -273,7 +274,7 @@ def _gates_by_presence(entries: Iterable[Entry]) -> set[str]:
 
 def _numbered(objects: Iterable[Object]) -> Iterator[Object]:
     for number, value in enumerate(objects, 1):
-        yield value if isinstance(value, (Node, PriorityClass)) else evolve(value, uid=number)
+        yield value if isinstance(value, NOT_NUMBERED) else evolve(value, uid=number)
 
 
 def _unmodelled(omissions: list[_Omission]) -> tuple[Unmodelled, ...]:

@@ -240,7 +240,9 @@ def _named_in(step: doc.Step, path: Path) -> Iterator[tuple[Path, Ref]]:
             yield from (((*path, name), Ref("pod", pod)) for pod in pods)
         case doc.Hold(calls=calls) | doc.Release(calls=calls) | doc.Fail(calls=calls):
             name = type(step).__name__.lower()
-            yield from (((*path, name), Ref("pod", call.pod)) for call in calls)
+            for call in calls:
+                kind = "podGroup" if call.kind in ("generate", "record") else "pod"
+                yield (*path, name), Ref(kind, call.pod)
         case doc.Attempt(entity=entity, during=during):
             yield (*path, "attempt"), entity
             for place, inner in enumerate(during):

@@ -97,7 +97,9 @@ OBJECTS: Mapping[str, Mapping[str, Shape]] = {
         "count": INTEGER,
         "allocated": STRING,
     },
+    "claimTemplates": {"name": STRING, "namespace": STRING, "deviceClass": STRING, "count": INTEGER},
     "deviceClasses": {"name": STRING, "devices": MapOf(INTEGER)},
+    "slices": {"name": STRING},
     "priorityClasses": {"name": STRING, "value": INTEGER, "globalDefault": BOOLEAN},
     "pdbs": {
         "name": STRING,
@@ -114,7 +116,9 @@ KIND_OF: Mapping[str, str] = {
     "pods": "pod",
     "jobs": "job",
     "claims": "claim",
+    "claimTemplates": "claimTemplate",
     "deviceClasses": "deviceClass",
+    "slices": "slice",
     "priorityClasses": "priorityClass",
     "pdbs": "pdb",
 }

@@ -17,7 +17,7 @@ from gangproof.load.updates import change
 from gangproof.properties.scenarios import document as doc
 from gangproof.properties.scenarios.records import Created, Ref
 
-CALLS = ("permit", "prebind", "bind", "delete")
+CALLS = ("permit", "prebind", "bind", "delete", "generate", "record")
 
 
 @define

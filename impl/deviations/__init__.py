@@ -1,6 +1,16 @@
 """What v1.36.3 does otherwise than promised, a file a topic: each deviation is a change of *intended*."""
 
-from gangproof.impl.deviations import commit, condition, control, cycle, members, preemption, queue, topology
+from gangproof.impl.deviations import (
+    claims,
+    commit,
+    condition,
+    control,
+    cycle,
+    members,
+    preemption,
+    queue,
+    topology,
+)
 from gangproof.impl.deviations.deviation import Deviation
 
 DEVIATIONS: tuple[Deviation, ...] = tuple(
@@ -14,6 +24,7 @@ DEVIATIONS: tuple[Deviation, ...] = tuple(
             *cycle.DEVIATIONS,
             *preemption.DEVIATIONS,
             *topology.DEVIATIONS,
+            *claims.DEVIATIONS,
         ),
         key=lambda deviation: deviation.id,
     )

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.claims.binding import prebind
+from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.commit import assume, forget, give_up, open_call, own_result
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, RoomStep, Rules, SubmitStep
 from gangproof.impl.store import patch
-from gangproof.impl.world import Binding, Cycle, Members, Result, Stage, World
+from gangproof.impl.table import Table
+from gangproof.impl.world import Binding, Cycle, Hold, Members, Result, Stage, World
 
 
 def one_by_one(_: SubmitStep) -> SubmitStep:
     """Members are committed or failed one after the other, each on its own (CYCLE-41 to CYCLE-48, BIND-01)."""
 
     def submit(rules: Rules, world: World, cycle: Cycle) -> World:
-        if cycle.submitted == 0 and not cycle.called:
-            world = rules.evict(rules, world, cycle)
+        if cycle.submitted == 0:
+            if not cycle.called:
+                world = rules.evict(rules, world, cycle)
+            world = rules.let_go(rules, world, cycle)
         pod = cycle.members[cycle.submitted]
         result = own_result(cycle, pod.key)
-        node = next((r.node for r in cycle.results if r.pod == pod.key), None)
-        if cycle.code == "Success" and node is not None:
-            world = commit_member(rules, world, pod, node)
+        found = next((r for r in cycle.results if r.pod == pod.key), result)
+        if cycle.code == "Success" and found.node is not None:
+            world = commit_member(rules, world, pod, found.node, found.holds)
         else:
             world = rules.fail(rules, world, pod, result)
         submitted = cycle.submitted + 1
@@ -34,25 +39,25 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
     return submit
 
 
-def commit_member(rules: Rules, world: World, pod: Pod, node: str) -> World:
+def commit_member(rules: Rules, world: World, pod: Pod, node: str, holds: Table[Hold] = NO_HOLDS) -> World:
     """One member is assumed in the live cache and asks Permit again; others are not touched (BIND-01, BIND-02).
 
     One that has to wait holds its room, under a condition that is true (BIND-09, OBS-02, OBS-03), and is nominated
     to its node in the API (BIND-03).
     """
-    world = assume(rules, world, pod, node)
+    world = assume(rules, world, pod, node, holds)
     if pod.key not in world.assumed:
         return rules.fail(rules, world, pod, Result(pod.key, error="cannot be assumed"))
     world, answer = rules.permit(rules, world, world.members_of(pod.group or ""), pod)
     if answer == "Error":
         error = Result(pod.key, error=f"podgroup {pod.group} not found")
+        world = evolve(world, claims_in_flight=rules.unreserve(world.claims_in_flight, holds))
         return rules.fail(rules, forget(rules, world, pod), pod, error)
-    call = open_call(world, pod.key)
-    if answer == "Wait":
-        call = Binding(node, "permit")
-        if pod.key in world.pods:
-            world = patch(world, "pod", pod.key, nominated_node_name=node)
-    return evolve(world, bindings=world.bindings.put(pod.key, call))
+    if answer == "Success":
+        return open_call(world, pod.key, holds)
+    if pod.key in world.pods:
+        world = patch(world, "pod", pod.key, nominated_node_name=node)
+    return evolve(world, bindings=world.bindings.put(pod.key, Binding(node, "permit", holds)))
 
 
 def acting(stage: Stage, old: PermitStep) -> PermitStep:
@@ -85,7 +90,7 @@ def release(world: World, assumed: tuple[str, ...]) -> World:
     for pod in assumed:
         binding = world.bindings.get(pod)
         if binding is not None and binding.call == "permit":
-            world = evolve(world, bindings=world.bindings.put(pod, open_call(world, pod)))
+            world = open_call(world, pod, binding.holds)
     return world
 
 
@@ -93,6 +98,8 @@ def without_a_second_try(old: BindStep) -> BindStep:
     """A failed binding cycle ends the attempt and offers the room to everybody (BIND-07)."""
 
     def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
+        if world.bindings[pod].call == "prebind" and pod in world.pods:
+            world, ok = prebind(rules, world, world.pods[pod], ok)
         if ok:
             return old(rules, world, pod, ok)
         rejected = world.bindings[pod].call == "permit"
@@ -107,7 +114,7 @@ def without_a_second_try(old: BindStep) -> BindStep:
 def whatever_came_meanwhile(_: RoomStep) -> RoomStep:
     """The commit looks neither at the node again nor whether the pod is still there (BIND-01)."""
 
-    def room(world: World, pod: Pod, node: str) -> bool:
+    def room(world: World, pod: Pod, node: str, holds: Table[Hold]) -> bool:
         return True
 
     return room

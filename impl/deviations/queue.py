@@ -21,6 +21,7 @@ from gangproof.impl.rules import (
     PopStep,
     ReadyStep,
     RejoinStep,
+    ReleasedStep,
     Rules,
     WakeStep,
 )
@@ -161,6 +162,15 @@ def with_gaps(_: HintStep) -> HintStep:
     return hint
 
 
+def unheard(_: ReleasedStep) -> ReleasedStep:
+    """No event says that a chosen allocation was given up (QUEUE-31)."""
+
+    def released(rules: Rules, world: World) -> World:
+        return world
+
+    return released
+
+
 def passing_over_gated(old: WakeStep) -> WakeStep:
     """The flush does not reach gated entries (QUEUE-15, QUEUE-26)."""
 
@@ -219,7 +229,7 @@ DEVIATIONS = (
         Change(
             "DEV-57",
             "some changes that make room for a plain pod wake it only with the flush, five minutes later",
-            {"hint": with_gaps},
+            {"hint": with_gaps, "released": unheard},
         ),
         promise="a pod is tried again when it may fit",
         intended="every change that may make a rejecting filter say yes wakes the pod",

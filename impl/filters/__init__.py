@@ -10,6 +10,8 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
+from gangproof.impl.filters import devices
+from gangproof.impl.filters.devices import Wanted, prefilter
 from gangproof.impl.filters.interpod import (
     Neighbours,
     inter_pod_affinity,
@@ -27,7 +29,7 @@ from gangproof.impl.world import NodeInfo, Snapshot
 class Prepared:
     """What the PreFilter plugins found for a pod (FILT-02).
 
-    `named` are the only nodes that it may go to, None for all; `spread` and `neighbours` are None if that
+    `named` are the only nodes that it may go to, None for all; `spread`, `neighbours` and `claims` are None if that
     plugin skips, and then it is not asked again, whatever is added later.
     """
 
@@ -35,6 +37,7 @@ class Prepared:
     named: frozenset[str] | None = None
     spread: Spread | None = None
     neighbours: Neighbours | None = None
+    claims: Wanted | None = None
 
     @property
     def restricted_by(self) -> tuple[str, ...]:
@@ -45,7 +48,11 @@ class Prepared:
 def prepare(pod: Pod, snapshot: Snapshot) -> Prepared:
     """Run every PreFilter for the pod, once, on all nodes of the snapshot (FILT-02)."""
     return Prepared(
-        pod, named_nodes(pod), prepare_spread(pod, snapshot.nodes), prepare_neighbours(pod, snapshot)
+        pod,
+        named_nodes(pod),
+        prepare_spread(pod, snapshot.nodes),
+        prepare_neighbours(pod, snapshot),
+        prefilter(pod, snapshot.claims),
     )
 
 
@@ -78,6 +85,9 @@ def rejection(prepared: Prepared, info: NodeInfo) -> Rejection | None:
         if prepared.named:
             return Rejection("NodeAffinity", "node(s) didn't satisfy plugin(s) [NodeAffinity]")
         return Rejection("NodeAffinity", "pod affinity terms conflict")
+    claims = prepared.claims
+    if claims is not None and claims.refused:
+        return Rejection(devices.PLUGIN, claims.refused)
     for check in NODE_FILTERS:
         refused = check(pod, info)
         if refused is not None:
@@ -87,7 +97,11 @@ def rejection(prepared: Prepared, info: NodeInfo) -> Rejection | None:
         if refused is not None:
             return refused
     if prepared.neighbours is not None:
-        return inter_pod_affinity(prepared.neighbours, info)
+        refused = inter_pod_affinity(prepared.neighbours, info)
+        if refused is not None:
+            return refused
+    if claims is not None and info.node is not None:
+        return devices.rejection(claims, info.node)
     return None
 
 

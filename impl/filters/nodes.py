@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, Taint, tolerates
+from gangproof.impl.objects import Node, Pod, Taint, tolerates
+from gangproof.impl.objects.node import NAME_FIELD, node_term_matches
 from gangproof.impl.world import NodeInfo
 
 UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", "NoSchedule")
-NAME_FIELD = "metadata.name"
 
 
 @frozen
 class Rejection:
-    """Why a node was refused, by which plugin; `resolvable` if evicting pods there could help (FILT-03)."""
+    """Why a node was refused, by which plugin; `resolvable` if evicting pods there could help (FILT-03).
+
+    With `error` the reason is one that ends the attempt; `beyond` names what the answer needed and the model has not.
+    """
 
     plugin: str
     reason: str
     resolvable: bool = False
+    error: bool = False
+    beyond: str = ""
 
 
 def node_unschedulable(pod: Pod, info: NodeInfo) -> Rejection | None:
@@ -69,16 +74,6 @@ def selects(pod: Pod, node: Node) -> bool:
             return False
     required = pod.node_affinity.required
     return required is None or any(node_term_matches(term, node) for term in required)
-
-
-def node_term_matches(term: NodeSelectorTerm, node: Node) -> bool:
-    """Whether the node meets every condition of the term; an empty term matches nothing (FILT-07)."""
-    if not term.expressions and not term.fields:
-        return False
-    name = {NAME_FIELD: node.name}
-    return all(wanted.matches(node.labels) for wanted in term.expressions) and all(
-        wanted.matches(name) for wanted in term.fields
-    )
 
 
 def named_nodes(pod: Pod) -> frozenset[str] | None:

@@ -18,6 +18,15 @@ from gangproof.impl.objects.affinity import (
     TopologySpreadConstraint,
 )
 from gangproof.impl.objects.budget import Bound, PodDisruptionBudget
+from gangproof.impl.objects.claim import (
+    Allocation,
+    ClaimSpec,
+    Consumer,
+    DeviceRequest,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
+from gangproof.impl.objects.device import Device, DeviceClass, Reach, ResourceSlice
 from gangproof.impl.objects.job import Job
 from gangproof.impl.objects.node import Node, Taint, Toleration, tolerates
 from gangproof.impl.objects.owner import OwnerReference
@@ -27,9 +36,15 @@ from gangproof.impl.objects.policy import PriorityClass
 from gangproof.impl.objects.workload import ControllerRef, PodGroupTemplate, Workload
 
 __all__ = [
+    "Allocation",
     "Bound",
+    "ClaimSpec",
     "Condition",
+    "Consumer",
     "ControllerRef",
+    "Device",
+    "DeviceClass",
+    "DeviceRequest",
     "DisruptionMode",
     "HostPort",
     "Job",
@@ -49,7 +64,11 @@ __all__ = [
     "PreferredNodes",
     "PreferredPods",
     "PriorityClass",
+    "Reach",
     "Requirement",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "ResourceSlice",
     "Taint",
     "Toleration",
     "TopologySpreadConstraint",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from attrs import evolve
 
 from gangproof.impl.objects.budget import PodDisruptionBudget
+from gangproof.impl.objects.claim import ResourceClaim, ResourceClaimTemplate
 from gangproof.impl.objects.job import Job
 from gangproof.impl.objects.pod import Pod
 from gangproof.impl.objects.podgroup import PodGroup
@@ -25,6 +26,8 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
     },
     PodDisruptionBudget: {},
     Job: {"indexed": ("spec.completionMode", "core"), "managed_elsewhere": ("spec.managedBy", "core")},
+    ResourceClaim: {"spec": ("spec", "core"), "owner": ("metadata.ownerReferences", "core")},
+    ResourceClaimTemplate: {"spec": ("spec", "core")},
     Workload: {
         "controller_ref": ("spec.controllerRef", "API-11"),
         "pod_group_templates": ("spec.podGroupTemplates", "API-12"),
@@ -46,7 +49,7 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
 IDENTITY = ("namespace", "name")
 
 
-Changed = Job | Pod | PodDisruptionBudget | PodGroup | Workload
+Changed = Job | Pod | PodDisruptionBudget | PodGroup | ResourceClaim | ResourceClaimTemplate | Workload
 
 
 def refused_changes(old: Changed, new: Changed) -> tuple[str, ...]:

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
+from gangproof.impl.objects.affinity import NodeSelectorTerm
 from gangproof.impl.table import Table
+
+NAME_FIELD = "metadata.name"
 
 
 @frozen(cache_hash=True)
@@ -41,6 +44,16 @@ class Node:
     @property
     def key(self) -> str:
         return self.name
+
+
+def node_term_matches(term: NodeSelectorTerm, node: Node) -> bool:
+    """Whether the node meets every condition of the term; an empty term matches nothing (FILT-07)."""
+    if not term.expressions and not term.fields:
+        return False
+    name = {NAME_FIELD: node.name}
+    return all(wanted.matches(node.labels) for wanted in term.expressions) and all(
+        wanted.matches(name) for wanted in term.fields
+    )
 
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:

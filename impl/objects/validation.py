@@ -34,6 +34,7 @@ from gangproof.impl.objects.checks import (
     required,
     shown,
 )
+from gangproof.impl.objects.claimrules import CLAIM_RULES, CLASS_RULES, SLICE_RULES, TEMPLATE_RULES
 from gangproof.impl.objects.podrules import POD_RULES, selector_rules, template_rules
 
 Path = tuple[str | int, ...]
@@ -211,12 +212,16 @@ JOB_RULES: tuple[tuple[str, str, Check], ...] = (
     ("core", "", _job),
 )
 RULES: Mapping[str, tuple[tuple[str, str, Check], ...]] = {
+    "DeviceClass": CLASS_RULES,
     "Job": JOB_RULES,
     "Node": NODE_RULES,
     "Pod": POD_RULES,
     "PodDisruptionBudget": BUDGET_RULES,
     "PodGroup": POD_GROUP_RULES,
     "PriorityClass": PRIORITY_CLASS_RULES,
+    "ResourceClaim": CLAIM_RULES,
+    "ResourceClaimTemplate": TEMPLATE_RULES,
+    "ResourceSlice": SLICE_RULES,
     "Workload": WORKLOAD_RULES,
 }
 

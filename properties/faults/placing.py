@@ -106,7 +106,7 @@ def _without_the_assumed(old: SnapshotStep) -> SnapshotStep:
         for pod, node in world.assumed.items():
             if node in nodes:
                 nodes = nodes.put(node, without_pod(nodes[node], pod))
-        return seen(nodes, taken.members)
+        return seen(nodes, taken.members, taken.claims)
 
     return snapshot
 

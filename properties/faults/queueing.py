@@ -131,7 +131,7 @@ def _held_until_all_are_there(old: SubmitStep) -> SubmitStep:
         world = old(rules, world, cycle)
         for key in world.assumed if cycle.code == "Success" else ():
             if key not in world.bindings and world.pods[key].group == cycle.group:
-                world = evolve(world, bindings=world.bindings.put(key, open_call(world, key)))
+                world = open_call(world, key)
         return world
 
     return submit

@@ -76,9 +76,12 @@ class Settle:
 
 @frozen
 class Call:
-    """One kind of asynchronous work for one pod: the wait in permit, the binding calls, the eviction."""
+    """One kind of asynchronous work for one pod: the wait in permit, the binding calls, the eviction.
 
-    kind: Literal["permit", "prebind", "bind", "delete"]
+    Two are for a group, whose key `pod` is then: making its claims, and naming them in its status.
+    """
+
+    kind: Literal["permit", "prebind", "bind", "delete", "generate", "record"]
     pod: str
 
     def __str__(self) -> str:

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gangproof.impl.gates import NEEDS, FeatureGates
-from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import (
+    DeviceClass,
+    Job,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    PodGroup,
+    PriorityClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+    Workload,
+)
+from gangproof.impl.store import PROMPT
 from gangproof.properties.scenarios.document import (
     Advance,
     Attempt,
@@ -22,12 +35,11 @@ from gangproof.properties.scenarios.document import (
     Scenario,
     Step,
     Update,
+    View,
 )
 from gangproof.properties.scenarios.records import (
     Created,
-    DeviceClass,
     Refused,
-    ResourceClaim,
 )
 
 STEPS: dict[type, str] = {
@@ -48,6 +60,8 @@ KINDS: dict[type, str] = {
     PriorityClass: "priority classes",
     Refused: "refusal",
     ResourceClaim: "claims",
+    ResourceClaimTemplate: "claims",
+    ResourceSlice: "claims",
     Workload: "workloads",
 }
 ALL_FEATURES: frozenset[str] = frozenset(
@@ -71,6 +85,7 @@ ALL_FEATURES: frozenset[str] = frozenset(
         "gang policy",
         "grace",
         "host ports",
+        "lagging claims",
         "may preempt",
         "no backoff",
         "node affinity",
@@ -149,6 +164,8 @@ def features(document: Scenario) -> frozenset[str]:
     for step in _all_steps(document):
         if type(step) in STEPS:
             found.add(STEPS[type(step)])
+        if isinstance(step, Lag | CatchUp) and any(_of_claims(view) for view in step.views):
+            found.add("lagging claims")
         if isinstance(step, Attempt) and step.during:
             found.add("during")
         elif isinstance(step, Finish):
@@ -167,6 +184,10 @@ def features(document: Scenario) -> frozenset[str]:
     if may_preempt(document):
         found.add("may preempt")
     return frozenset(found)
+
+
+def _of_claims(view: View) -> bool:
+    return view.component == "claim-controller" or view.kind in PROMPT
 
 
 def _gate_features(gates: FeatureGates) -> Iterator[str]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from gangproof.impl.api import lookup
+from gangproof.impl.filters.devices import reachable
 from gangproof.impl.objects import Pod
 from gangproof.impl.store import as_stored
 from gangproof.impl.world import World
 from gangproof.properties.scenarios.expectations import (
+    Allocated,
     ConditionIs,
     Exists,
     Expectation,
     InState,
     OnNode,
     Rejected,
+    ReservedFor,
     Together,
 )
 from gangproof.properties.scenarios.records import Ref
@@ -96,8 +99,29 @@ def unmet(world: World, expectation: Expectation, refusals: Refusals) -> str | N
             if any(text in message for message in messages):
                 return None
             return f"{ref} was {'refused: ' + messages[0] if messages else 'accepted'}"
-        case _:
-            raise NotImplementedError(f"claims are not modelled: {expectation}")
+        case ReservedFor(claim=key, consumers=consumers):
+            claim = world.claims.get(key)
+            entries = claim.reserved_for if claim is not None else ()
+            found = sorted(f"{entry.kind}/{short(f'{_namespace(key)}/{entry.name}')}" for entry in entries)
+            wanted = sorted(str(ref) for ref in consumers)
+            return None if found == wanted else f"{short(key)} is reserved for [{', '.join(found)}]"
+        case Allocated(claim=key, node=node):
+            where = allocated_on(world, key)
+            if not where if node is None else node in where:
+                return None
+            return f"{short(key)} is allocated to {' or '.join(where) or 'no node'}"
+
+
+def _namespace(key: str) -> str:
+    return key.partition("/")[0]
+
+
+def allocated_on(world: World, key: str) -> list[str]:
+    """The nodes from which the devices of the claim can be used, none if it has none."""
+    claim = world.claims.get(key)
+    if claim is None or claim.allocation is None:
+        return []
+    return [name for name, node in world.nodes.items() if reachable(claim.allocation, node)]
 
 
 def _apart(world: World, expectation: Together) -> str | None:

@@ -9,8 +9,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
-from gangproof.impl.table import Table
+from gangproof.impl.gates import Object
 
 Kind = Literal[
     "node",
@@ -19,7 +18,9 @@ Kind = Literal[
     "pod",
     "job",
     "claim",
+    "claimTemplate",
     "deviceClass",
+    "slice",
     "priorityClass",
     "pdb",
 ]
@@ -37,33 +38,6 @@ class Ref:
 
 
 @frozen(cache_hash=True)
-class ResourceClaim:
-    """A claim for `count` devices of a class; `allocated` is the node whose devices it has."""
-
-    namespace: str
-    name: str
-    device_class: str
-    count: int = 1
-    allocated: str | None = None
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"
-
-
-@frozen(cache_hash=True)
-class DeviceClass:
-    """A class of devices and how many of them each node has."""
-
-    name: str
-    devices: Table[int] = Table()
-
-    @property
-    def key(self) -> str:
-        return self.name
-
-
-@frozen(cache_hash=True)
 class Refused:
     """An object that the API server refuses as invalid: what it was to be, and the message."""
 
@@ -71,18 +45,7 @@ class Refused:
     message: str
 
 
-Created = (
-    Node
-    | PodGroup
-    | Workload
-    | Pod
-    | PriorityClass
-    | Job
-    | ResourceClaim
-    | DeviceClass
-    | PodDisruptionBudget
-    | Refused
-)
+Created = Object | Refused
 
 
 def line_field() -> int:

@@ -10,7 +10,7 @@ from attrs import evolve
 from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError, create, delete, finish, lookup, update
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Job, Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Pod
 from gangproof.impl.outside import name_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
@@ -51,12 +51,7 @@ def _creation(obj: Created, rules: Rules) -> Requested:
             raise ApiError(message)
 
         return Action("create", (f"{obj.ref.kind}/{obj.ref.key}",)), refuse
-    if not isinstance(obj, Job | Node | Pod | PodDisruptionBudget | PodGroup | Workload | PriorityClass):
-        raise NotImplementedError(f"{type(obj).__name__} is not modelled")
-    modelled: Object = obj
-    return Action("create", (name_of(modelled),)), lambda world: create(
-        rules, world, _started(world, modelled)
-    )
+    return Action("create", (name_of(obj),)), lambda world: create(rules, world, _started(world, obj))
 
 
 def _started(world: World, obj: Object) -> Object:

@@ -276,14 +276,14 @@ def test_what_decides_and_is_not_modelled_is_exit_code_3(
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
         "spec": {
             "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}],
-            "resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}],
+            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}],
         },
     }  # fmt: skip
     path = tmp_path / "pod.json"
     path.write_text(json.dumps(pod), encoding="utf-8")
     result = gangproof_command("explain", path, "pod/p")
     assert result.exit_code == 3
-    assert "resource claims are not modelled yet" in result.stdout
+    assert "volumes" in result.stdout
 
 
 def test_json_has_the_same_facts(gangproof_command: Callable[..., Result]) -> None:

@@ -14,14 +14,21 @@ from hypothesis.strategies import DrawFn
 from gangproof.impl.api import ApiError, create
 from gangproof.impl.bulk import world_of
 from gangproof.impl.gates import FeatureGates, Object
-from gangproof.impl.objects import Node, Pod, PodGroup
+from gangproof.impl.objects import Consumer, Node, Pod, PodGroup, PodGroupClaim, ResourceClaim
+from gangproof.impl.objects.claim import Owner
 from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
 
+CLAIMS = (PodGroupClaim("a", resource_claim_name="c1"), PodGroupClaim("b", resource_claim_template_name="t"))
 ROOM = Table({"cpu": 4000, "memory": 8 << 30, "pods": 10})
-GATES = FeatureGates(generic_workload=True, gang_scheduling=True, workload_aware_preemption=True)
+GATES = FeatureGates(
+    generic_workload=True,
+    gang_scheduling=True,
+    workload_aware_preemption=True,
+    dra_workload_resource_claims=True,
+)
 
 
 @st.composite
@@ -36,6 +43,8 @@ def pods(draw: DrawFn, number: int) -> Pod:
         requests=Table({"cpu": draw(st.integers(0, 2)) * 1000}),
         scoring_requests=Table({"cpu": 100, "memory": draw(st.integers(0, 1))}),
         scheduler_name=draw(st.sampled_from(["default-scheduler", "default-scheduler", "other"])),
+        resource_claims=draw(st.sampled_from([(), (), CLAIMS[:1], CLAIMS])),
+        resource_claim_statuses=draw(st.sampled_from([Table(), Table({"b": "c2"})])),
         scheduling_gates=draw(st.sampled_from([(), (), ("wait",)])) if not bound else (),
         node_name=draw(st.sampled_from(["n1", "n2", "gone"])) if bound else None,
         terminating=draw(st.sampled_from([False, False, True])),
@@ -48,8 +57,16 @@ def pods(draw: DrawFn, number: int) -> Pod:
 def objects(draw: DrawFn) -> tuple[Object, ...]:
     things: list[Object] = [Node("n1", ROOM), Node("n2", ROOM)]
     things += [PodGroup("default", f"g{n}", min_count=draw(st.sampled_from([None, 2, 3]))) for n in (1, 2)]
+    things += draw(
+        st.sampled_from([[], [claim("c1", "p0"), claim("c2", "p1", Owner("podGroup", "g1", 0, "b"))]])
+    )
     things += [draw(pods(number)) for number in range(draw(st.integers(0, 7)))]
     return tuple(draw(st.permutations(things)))
+
+
+def claim(name: str, user: str, owner: Owner | None = None) -> ResourceClaim:
+    """A claim that is reserved for a pod which may or may not be there, before or after it."""
+    return ResourceClaim("default", name, reserved_for=(Consumer("pod", user, 0),), owner=owner)
 
 
 def one_by_one(rules: Rules, things: tuple[Object, ...], around: Settings) -> World:

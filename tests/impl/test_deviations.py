@@ -16,18 +16,23 @@ from racks import places, there, verdicts
 from gangproof.deviation_page import page, rows, same
 from gangproof.impl.actions import successors
 from gangproof.impl.api import delete, update
+from gangproof.impl.controllers.claims import one_pass
 from gangproof.impl.controllers.job_sync import again
 from gangproof.impl.cycle import UNKNOWN_NAME
 from gangproof.impl.deviations import DEVIATIONS, Deviation
 from gangproof.impl.gates import SCENARIO_GATES
-from gangproof.impl.objects import Job
+from gangproof.impl.objects import Consumer, Job, PodGroupClaim
+from gangproof.impl.objects.claim import Owner
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Event, Settings, World
 from gangproof.load import load_scenarios
+from gangproof.properties import claim_worlds
+from gangproof.properties.claim_worlds import BY_NAME, BY_TEMPLATE, claim, devices, sharing, template, using
 from gangproof.properties.explore import Limits
 from gangproof.properties.named import HOSTNAME, gang, node, pod
+from gangproof.properties.scenarios.devices import allocated
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.report import check_scenario
 from gangproof.properties.system import Questions
@@ -43,7 +48,12 @@ NEEDS = {
     "DEV-19": ("DEV-52",),
     "DEV-22": ("DEV-12",),
     "DEV-24": ("DEV-19", "DEV-52"),
+    "DEV-41": ("DEV-19", "DEV-44", "DEV-52", "DEV-56"),
+    "DEV-42": ("DEV-56",),
+    "DEV-44": ("DEV-19", "DEV-52"),
+    "DEV-45": ("DEV-19", "DEV-52"),
     "DEV-52": ("DEV-19",),
+    "DEV-54": ("DEV-19", "DEV-44", "DEV-45", "DEV-52"),
     "DEV-55": ("DEV-53",),
 }
 """Deviations that show themselves only beside others: who commits alone waits, and only an early retry sees a
@@ -51,6 +61,7 @@ copy of its group that lags."""
 PLAIN = Settings()
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
 JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)
+SHARED = claim_worlds.SETTINGS
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 
 
@@ -156,6 +167,76 @@ def test_dev_35_a_member_that_was_feasible_is_not_woken() -> None:
 
     assert after_the_round(INTENDED) == {"p1": "active", "p2": "active"}
     assert after_the_round(only("DEV-35")) == {"p1": "gated", "p2": "active"}
+
+
+def test_dev_39_naming_one_claim_anew_drops_the_other_name() -> None:
+    """DEV-39, CLAIM-04: one of two generated claims is deleted; afterwards the two names take turns for ever."""
+
+    def names(rules: Rules) -> list[list[str]]:
+        entries = [PodGroupClaim(name, resource_claim_template_name="template") for name in ("x", "y")]
+        group = sharing(gang("g", 1), *entries)
+        world = there(node("n", 1), *devices({"n": 2}), template(), group, rules=rules, options=SHARED)
+        world = one_pass(rules, world, "podGroup/default/g")
+        made = world.groups["default/g"].resource_claim_statuses
+        assert sorted(made) == ["x", "y"]
+        world = delete(rules, world, "claim", f"default/{made['x']}")
+        found: list[list[str]] = []
+        for _ in range(3):
+            world = one_pass(rules, world, "podGroup/default/g")
+            found.append(sorted(world.groups["default/g"].resource_claim_statuses))
+        return found
+
+    assert names(INTENDED) == [["x", "y"]] * 3
+    assert names(only("DEV-39")) == [["x"], ["y"], ["x"]]
+
+
+def test_dev_40_a_claim_of_somebody_else_brings_the_scheduler_down() -> None:
+    """DEV-40, CLAIM-11: p names a claim that was not made for it; q has nothing to do with that."""
+
+    def tried(rules: Rules) -> str | None:
+        foreign = evolve(claim("foreign"), owner=Owner("pod", "q", 0, "dev"))
+        p = evolve(using(pod("p"), BY_TEMPLATE), resource_claim_statuses=Table({"dev": "foreign"}))
+        world = there(node("n", 1), *devices({"n": 1}), foreign, pod("q"), p, rules=rules, options=SHARED)
+        first = rules.ready(world)
+        return first.pod if first else None
+
+    assert tried(INTENDED) == "default/q"
+    assert tried(only("DEV-40")) is None
+
+
+def test_dev_43_an_entry_without_a_claim_shifts_for_whom_the_next_is_reserved() -> None:
+    """DEV-43, CLAIM-20: nothing is needed for the first entry, and the second is the group's."""
+
+    def reserved_for(rules: Rules) -> list[str]:
+        alone = PodGroupClaim("none", resource_claim_template_name="template")
+        p = evolve(using(pod("p", "g"), alone, BY_NAME), resource_claim_statuses=Table({"none": ""}))
+        group = sharing(gang("g", 1), BY_NAME)
+        world = there(node("n", 1), *devices({"n": 1}), claim(), group, p, rules=rules, options=SHARED)
+        for wanted in ("cycle", "bind"):
+            (world,) = [after for action, after in successors(world, rules) if action.name == wanted]
+        return [f"{entry.kind}/{entry.name}" for entry in world.claims["default/claim"].reserved_for]
+
+    assert reserved_for(INTENDED) == ["podGroup/g"]
+    assert reserved_for(only("DEV-43")) == ["pod/p"]
+
+
+def test_dev_50_a_member_without_a_place_lets_the_reservation_of_its_group_go() -> None:
+    """DEV-50, CLAIM-28, CYCLE-24: large fits nowhere; small, which is tried after it, counts on the reservation.
+
+    It is committed all the same, as nothing is looked at again (DEV-56).
+    """
+
+    def reserved_for(rules: Rules) -> tuple[int, bool]:
+        on_n1 = evolve(allocated(claim(), "n1", ()), reserved_for=(Consumer("podGroup", "g", 0),))
+        members = [using(pod(name, "g", cpu=cpu), BY_NAME) for name, cpu in (("large", 2), ("small", 1))]
+        nodes = (node("n1", 1), node("n2", 2), *devices({"n1": 1}))
+        group = sharing(gang("g", 1), BY_NAME)
+        world = there(*nodes, on_n1, group, *members, rules=rules, options=SHARED)
+        ((_, after),) = [step for step in successors(world, rules) if step[0].name == "cycle"]
+        return len(after.claims["default/claim"].reserved_for), "default/small" in after.assumed
+
+    assert reserved_for(INTENDED) == (1, True)
+    assert reserved_for(only("DEV-50", "DEV-56")) == (0, True)
 
 
 def test_dev_46_a_long_name_never_gets_a_pod() -> None:

@@ -9,7 +9,11 @@ import yaml
 from gangproof.errors import InputError
 from gangproof.impl.objects import (
     Bound,
+    ClaimSpec,
     ControllerRef,
+    Device,
+    DeviceClass,
+    DeviceRequest,
     Job,
     LabelSelector,
     Node,
@@ -18,19 +22,18 @@ from gangproof.impl.objects import (
     PodGroup,
     PodGroupTemplate,
     PriorityClass,
+    Reach,
     Requirement,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
     Workload,
 )
 from gangproof.impl.table import Table
 from gangproof.load import is_scenario_file, load_scenarios, load_scenarios_text
 from gangproof.properties.scenarios import document as doc
 from gangproof.properties.scenarios import expectations as expected
-from gangproof.properties.scenarios.records import (
-    DeviceClass,
-    Ref,
-    Refused,
-    ResourceClaim,
-)
+from gangproof.properties.scenarios.records import Ref, Refused
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 CREATE = "- create: {nodes: [{name: n, cpu: 4}], podGroups: [{name: pg1, gang: 2}], pods: [{name: 'p[1-4]', cpu: 1}]}\n"
@@ -172,10 +175,6 @@ def test_the_other_kinds() -> None:
     assert isinstance(job, Job)
     assert (job.parallelism, job.completions, job.indexed, job.suspend) == (4, 4, True, False)
     assert job.template.requests == Table({"cpu": 1000})
-    assert created("{claims: [{name: c, deviceClass: d, count: 2, allocated: n}]}") == ResourceClaim(
-        "default", "c", "d", 2, "n"
-    )
-    assert created("{deviceClasses: [{name: d, devices: {n: 2}}]}") == DeviceClass("d", Table({"n": 2}))
     assert created("{priorityClasses: [{name: h, value: 5, globalDefault: true}]}") == PriorityClass(
         "h", 5, True
     )
@@ -269,6 +268,33 @@ P12 = ("default/p1", "default/p2")
 def test_expectations(text: str, value: expected.Expectation) -> None:
     assert step(f"- expect: {{{text}}}\n").expectations == (value,)
     assert step(f"- possible: {{{text}}}\n").expectations == (value,)
+
+
+def test_claims_and_what_they_are_made_from() -> None:
+    asked = ClaimSpec((DeviceRequest("r", "d", 2),))
+    assert created("{claims: [{name: c, deviceClass: d, count: 2}]}") == ResourceClaim(
+        "default", "c", spec=asked
+    )
+    assert created("{claimTemplates: [{name: t, deviceClass: d, count: 2}]}") == ResourceClaimTemplate(
+        "default", "t", spec=asked
+    )
+
+
+def test_an_allocated_claim_has_the_first_devices_that_nobody_has_and_is_protected() -> None:
+    one, other = created(
+        "{claims: [{name: a, deviceClass: d, count: 2, allocated: n}, {name: b, deviceClass: d, allocated: n}]}"
+    )
+    assert one.allocation.exclusive == ("d.example.com/n/d0", "d.example.com/n/d1")
+    assert other.allocation.exclusive == ("d.example.com/n/d2",)
+    assert one.finalizers == other.finalizers == ("resource.kubernetes.io/delete-protection",)
+    (term,) = one.allocation.nodes.fields
+    assert (term.key, term.operator, term.values) == ("metadata.name", "In", ("n",))
+
+
+def test_a_device_class_comes_with_a_slice_of_devices_for_each_node() -> None:
+    found, here = created("{deviceClasses: [{name: d, devices: {n: 2}}]}")
+    assert found == DeviceClass("d", ("device.driver == 'd.example.com'",))
+    assert here == ResourceSlice("d-n", "d.example.com", "n", (Device("d0"), Device("d1")), Reach(node="n"))
 
 
 def test_expectations_about_claims() -> None:

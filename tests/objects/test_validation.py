@@ -10,6 +10,7 @@ from gangproof.impl.objects.checks import shown
 from gangproof.impl.objects.validation import RULES, path_text, violations
 
 CLAIM = {"name": "c", "resourceClaimName": "claim"}
+NAMED = {"key": "metadata.name", "operator": "In", "values": ["n"]}
 GOOD: dict[str, dict[str, Any]] = {
     "Workload": {
         "metadata": {"name": "w"},
@@ -34,6 +35,35 @@ GOOD: dict[str, dict[str, Any]] = {
         "spec": {"selector": {"matchLabels": {"a": "b"}}, "minAvailable": 1},
     },
     "PriorityClass": {"metadata": {"name": "high"}, "value": 10},
+    "DeviceClass": {
+        "metadata": {"name": "gpu"},
+        "spec": {"selectors": [{"cel": {"expression": "device.driver == 'gpu.example.com'"}}]},
+    },
+    "ResourceClaim": {
+        "metadata": {"name": "c"},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
+        "status": {
+            "allocation": {
+                "devices": {"results": [{"request": "r", "driver": "d.io", "pool": "n", "device": "d0"}]},
+                "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [NAMED]}]},
+            },
+            "reservedFor": [{"resource": "pods", "name": "p", "uid": "1"}],
+        },
+    },
+    "ResourceClaimTemplate": {
+        "metadata": {"name": "t"},
+        "spec": {"spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}},
+    },
+    "ResourceSlice": {
+        "metadata": {"name": "s"},
+        "spec": {
+            "driver": "gpu.example.com",
+            "nodeName": "n",
+            "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "d0", "attributes": {"kind": {"string": "a"}}}],
+            "sharedCounters": [{"name": "whole", "counters": {"memory": {"value": "80Gi"}}}],
+        },
+    },
     "Job": {
         "metadata": {"name": "j"},
         "spec": {
@@ -45,6 +75,13 @@ GOOD: dict[str, dict[str, Any]] = {
     },
 }
 TEMPLATE = "spec.podGroupTemplates.0"
+REQUEST = "spec.devices.requests.0"
+DEVICE = "spec.devices.0"
+SELECTOR = "status.allocation.nodeSelector.nodeSelectorTerms"
+EVERY = {"deviceClassName": "gpu", "allocationMode": "All", "count": 2}
+IS = {**NAMED, "operator": "Is"}
+TWICE = [{"name": "r", "exactly": {"deviceClassName": "gpu"}}] * 2
+USERS = [{"resource": "pods", "name": f"p{i}", "uid": f"u{i}"} for i in range(257)]
 LONG = "a" * 64
 TERM = {"topologyKey": "zone"}
 SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
@@ -73,10 +110,11 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
             at = at[int(step)]
         else:
             at = at.setdefault(step, {})
+    key: Any = int(last) if isinstance(at, list) else last
     if value is ...:
-        del at[last]
+        del at[key]
     else:
-        at[last] = value
+        at[key] = value
     return data
 
 
@@ -243,6 +281,36 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
     ("core", "Job", "spec.template.spec.restartPolicy", "Always", ""),
     ("core", "Job", "spec.template.spec.restartPolicy", ..., ""),
     ("API-46", "Job", "spec.template.spec.schedulingGroup", {}, ".podGroupName"),
+    ("core", "DeviceClass", "metadata.name", "Gpu", ""),
+    ("core", "DeviceClass", "spec.selectors", [{"cel": {"expression": ""}}], "[0].cel.expression"),
+    ("core", "ResourceClaim", "spec", ..., ""),
+    ("core", "ResourceClaim", f"{REQUEST}.name", "R", ""),
+    ("core", "ResourceClaim", f"{REQUEST}.exactly.deviceClassName", ..., ""),
+    ("core", "ResourceClaim", f"{REQUEST}.exactly.allocationMode", "Some", ""),
+    ("core", "ResourceClaim", f"{REQUEST}.exactly.count", 0, ""),
+    ("core", "ResourceClaim", f"{REQUEST}.exactly", EVERY, ".count"),
+    ("core", "ResourceClaim", f"{REQUEST}.exactly.tolerations", [{"operator": "Equal"}], "[0].operator"),
+    ("core", "ResourceClaim", "spec.devices.constraints", [{"matchAttribute": "kind"}], "[0].matchAttribute"),
+    ("core", "ResourceClaim", "spec.devices.requests", TWICE, "[1].name"),
+    ("core", "ResourceClaim", "status.allocation.devices.results.0.driver", "", ""),
+    ("core", "ResourceClaim", SELECTOR, [], ""),
+    ("core", "ResourceClaim", SELECTOR, [{"matchFields": [IS]}], "[0].matchFields[0].operator"),
+    ("CLAIM-26", "ResourceClaim", "status.reservedFor", USERS, ""),
+    ("CLAIM-26", "ResourceClaim", "status.reservedFor", [USERS[0], USERS[0]], "[1].uid"),
+    ("core", "ResourceClaimTemplate", "spec.spec", ..., ""),
+    ("core", "ResourceClaimTemplate", f"spec.{REQUEST}.exactly.count", -1, ""),
+    ("core", "ResourceSlice", "spec.driver", "A", ""),
+    ("core", "ResourceSlice", "spec.pool", ..., ""),
+    ("core", "ResourceSlice", "spec.pool.resourceSliceCount", 0, ""),
+    ("core", "ResourceSlice", "spec.pool.generation", -1, ""),
+    ("core", "ResourceSlice", f"{DEVICE}.name", "a/b", ""),
+    ("core", "ResourceSlice", f"{DEVICE}.attributes", {"kind": {"string": "a", "int": 1}}, ".kind"),
+    ("core", "ResourceSlice", f"{DEVICE}.attributes", {"a.b/c/d": {"int": 1}}, "[a.b/c/d]"),
+    ("core", "ResourceSlice", f"{DEVICE}.capacity", {"memory": {"value": "-1"}}, ".memory"),
+    ("core", "ResourceSlice", f"{DEVICE}.taints", [{"key": "k", "effect": "Never"}], "[0].effect"),
+    ("core", "ResourceSlice", f"{DEVICE}.consumesCounters", [{"counterSet": "X"}], "[0].counterSet"),
+    ("core", "ResourceSlice", "spec.sharedCounters.0.counters", {"memory": {"value": "x"}}, ".memory"),
+    ("core", "ResourceSlice", "spec.devices", [{"name": f"d{i}"} for i in range(129)], ""),
 ]  # fmt: skip
 
 
@@ -253,6 +321,21 @@ def test_refused(rule: str, kind: str, path: str, value: Any, below: str) -> Non
     assert [(violation.rule, violation.field) for violation in found] == [(rule, field)]
     assert found[0].found
     assert found[0].expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "field"),
+    [
+        ("ResourceClaim", f"{REQUEST}.firstAvailable", [{"name": "a"}], "spec.devices.requests[0]"),
+        ("ResourceClaim", f"{REQUEST}.exactly", ..., "spec.devices.requests[0]"),
+        ("ResourceClaim", "status.allocation", ..., "status.reservedFor"),
+        ("ResourceSlice", "spec.allNodes", True, "spec"),
+        ("ResourceSlice", "spec.nodeName", ..., "spec"),
+        ("ResourceSlice", f"{DEVICE}", {"name": "d", "nodeName": "n", "allNodes": True}, "spec.devices[0]"),
+    ],
+)
+def test_fields_that_do_not_go_together(kind: str, path: str, value: Any, field: str) -> None:
+    assert [violation.field for violation in violations(kind, changed(kind, path, value))] == [field]
 
 
 def test_all_violations_are_told_at_once() -> None:

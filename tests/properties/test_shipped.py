@@ -37,6 +37,8 @@ DOCUMENTS = {d.id: d for file in sorted(ROOT.glob("scenarios/*.yaml")) for d in 
 BY_ID = {deviation.id: deviation for deviation in DEVIATIONS}
 BESIDE = {
     "DEV-19": ("DEV-52",), "DEV-22": ("DEV-12",), "DEV-24": ("DEV-19", "DEV-52"), "DEV-52": ("DEV-19",),
+    "DEV-41": ("DEV-19", "DEV-44", "DEV-52", "DEV-56"), "DEV-42": ("DEV-56",), "DEV-44": ("DEV-19", "DEV-52"),
+    "DEV-45": ("DEV-19", "DEV-52"), "DEV-54": ("DEV-19", "DEV-44", "DEV-45", "DEV-52"),
     "DEV-55": ("DEV-53",),
 }  # fmt: skip
 """Deviations that show themselves only beside others."""

@@ -141,20 +141,21 @@ def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
 
 
 READ = {
-    World: "settings nodes pods groups workloads jobs priority_classes budgets births members cache assumed queue "
-    "in_flight nominations bindings rounds cycle admitted memory control environment ghost",
+    World: "settings nodes pods groups workloads jobs priority_classes budgets claims "
+    "claim_templates device_classes slices births members cache assumed queue in_flight nominations bindings "
+    "rounds cycle admitted memory claims_in_flight claim_cache control environment ghost",
     Members: "unsched assumed assigned done leaving",
     NodeInfo: "node pods used nonzero",
     Entry: "pod place plugins cooling tried",
-    Snapshot: "nodes members nodes_with_affinity nodes_with_required_anti_affinity",
-    Result: "pod node plugins error victims",
+    Snapshot: "nodes members nodes_with_affinity nodes_with_required_anti_affinity claims",
+    Result: "pod node plugins error victims holds",
     Domain: "value nodes",
     Visit: "domain results code packing placed",
-    Event: "kind pod node group old_pod old_node",
+    Event: "kind pod node group old_pod old_node claim",
     Cycle: "group members stage taken snapshot results code message noticed submitted trial victims plan "
-    "called beyond domains visited ahead",
+    "called beyond freeing domains visited ahead",
     Round: "askers victims calls unbegun failed group",
-    Binding: "node call",
+    Binding: "node call holds",
     Ghost: "started counted lost owed placed beyond evicted sent_back meddled",
     Environment: "arrivals any_order failures deletions kubelet held failing successes crashes refusals "
     "foreign_binds lost_nodes restarts pod_gc lag stale",

@@ -16,7 +16,20 @@ from gangproof.spec.finite import World
 from gangproof.spec.terms import NOBODY
 from gangproof.spec.transition import successor
 
-WORLD = World(CONTRACT, {"Pod": 2, "Node": 2, "Group": 2, "Claim": 1, "Resource": 1, "Key": 1, "Domain": 2})
+WORLD = World(
+    CONTRACT,
+    {
+        "Pod": 2,
+        "Node": 2,
+        "Group": 2,
+        "Claim": 2,
+        "Resource": 1,
+        "Key": 1,
+        "Domain": 2,
+        "Device": 1,
+        "Entry": 1,
+    },
+)
 NAMES = {str(t): n for s in WORLD.things for t, n in zip(WORLD.things[s], WORLD.universe[s], strict=True)}
 NAMES |= {str(term): "" for term in NOBODY.values()}
 TERMS = {

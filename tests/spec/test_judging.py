@@ -27,9 +27,11 @@ from gangproof.spec.witnesses import (
     SHARED,
     WORLD,
     bound,
+    claim,
     decided,
     given_back,
     group,
+    holds,
     node,
     pods,
     sent_to,
@@ -79,12 +81,16 @@ RESTARTED: tuple[Call, ...] = (
     ),
 )
 CLAIMS: tuple[Call, ...] = (
-    *(node("n1", 2), ("create_claim", {"claim": "claim"}), group("g", 1), *pods("a", "g")),
-    *(("refer", {"pod": "a", "uses": {"claim"}}), *tried("a"), decided("g", a="n1")),
-    *(("allocate", {"claim": "claim"}), ("reserve_for_pod", {"claim": "claim", "pod": "a"}), *bound("a")),
+    *(node("n1", 2), claim("claim", "g", "x"), group("g", 1), *pods("a", "g")),
+    ("name_claims", {"g": "g", "named": {("x", "claim")}}),
+    ("refer", {"pod": "a", "uses": {"claim"}, "pod_named": {("x", "claim")}}),
+    *(*tried("a"), decided("g", a="n1"), *holds("a", "claim")),
+    ("allocate", {"claim": "claim", "devices": {"gpu"}, "nodes": {"n1"}}),
+    *(("reserve_for_pod", {"claim": "claim", "pod": "a"}), ("see_claim", {"claim": "claim"})),
+    *(("unreserve_claim", {"pod": "a", "claim": "claim"}), *bound("a")),
     *(("finish_pod", {"pod": "a"}), ("release_pod", {"claim": "claim", "pod": "a"})),
-    *(("deallocate", {"claim": "claim"}), ("remove_claim", {"claim": "claim"})),
-    ("remove_node", {"node": "n1"}),
+    *(("deallocate", {"claim": "claim"}), ("see_claim", {"claim": "claim"})),
+    *(("remove_claim", {"claim": "claim"}), ("remove_node", {"node": "n1"})),
 )
 SENT_BACK: tuple[Call, ...] = (
     *(node("n1", 1), group("h", 1, priority=1), *pods("v", "h"), *tried("v"), decided("h", v="n1")),
