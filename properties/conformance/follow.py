@@ -8,7 +8,7 @@ have done instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, product
 from math import prod
@@ -114,20 +114,25 @@ class _TooMuchError(Exception):
     """More may have happened in one step than is looked at."""
 
 
-def follow(recording: Recording, most: int = MOST_STANDS) -> Followed:
+def follow(
+    recording: Recording, most: int = MOST_STANDS, rules: Callable[[bool], Rules] = rules_for
+) -> Followed:
     """Follow one run to its end, or to the first thing that the model would not have done.
 
-    It is cut where the model may stand in more than so many ways within one step. Runs in which the backoffs of a
+    It is cut where the model may stand in more than so many ways within one step. `rules` gives the model, told
+    whether the order of members is pinned: version 1.36.3, unless somebody asks whether the run would notice
+    another. Runs in which the backoffs of a
     group's members end together are tried first, for they explain nearly everything and are far fewer.
     """
     if recording.needs:
         return Followed(recording.name, needs=recording.needs)
-    found = _follow(recording, most, apart=False)
-    return found if found.difference is None else _follow(recording, most, apart=True)
+    model = rules(recording.pinned)
+    found = _follow(recording, most, model, apart=False)
+    return found if found.difference is None else _follow(recording, most, model, apart=True)
 
 
-def _follow(recording: Recording, most: int, *, apart: bool) -> Followed:
-    reader = Reader(rules_for(recording.pinned), recording.log, recording.inner)
+def _follow(recording: Recording, most: int, rules: Rules, *, apart: bool) -> Followed:
+    reader = Reader(rules, recording.log, recording.inner)
     follower = _Follower(recording, reader, Turns(reader, apart), most)
     try:
         return follower.run()
