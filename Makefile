@@ -56,6 +56,7 @@ lock: ## resolve requirements.lock anew (needs uv)
 	  --no-header --extra dev pyproject.toml --output-file requirements.lock
 
 WORLDS ?= 1000
+MORE   ?= 300
 KUBE_SCHEDULER := adapters/kube-scheduler
 
 kube-scheduler: go ## build the real kube-scheduler as an adapter (needs Go 1.26; minutes the first time)
@@ -69,6 +70,8 @@ conform: install kube-scheduler ## hold scenarios and random worlds against the 
 	$(BIN)/gangproof conform kube-scheduler \
 	  $(filter-out scenarios/claims.scenario.yaml,$(sort $(wildcard scenarios/*.scenario.yaml)))
 	$(BIN)/gangproof conform kube-scheduler --worlds $(WORLDS) --seed 11 || test $$? = 3
+	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 12 --features preemption || test $$? = 3
+	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 13 --features topology || test $$? = 3
 
 go:
 	@command -v go > /dev/null || { echo 'Go not found: install Go 1.26 or later' >&2; exit 1; }

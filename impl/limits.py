@@ -14,7 +14,9 @@ EARLY_STOP = "scores that depend on where the search for nodes stops"
 """From 100 nodes on, where the scores of SCORE-03, 09 and 10 differ with the nodes found (SCORE-12)."""
 TIES = "more orders of equal victims than are told apart"
 """The victims that rank the same may be judged in any order, and those are too many (CHO-08)."""
-FEWER_WAYS = frozenset({TIES})
+ORDERS = "more orders of members that were let in at once than are told apart"
+"""Members that enter the active part by one event may be tried in any order, and those are too many (CHO-02)."""
+FEWER_WAYS = frozenset({TIES, ORDERS})
 """What leaves out some of the ways in which a run may go on, and adds none."""
 HELD_IN_CYCLE = "an eviction call that is held open while the scheduler waits for it"
 """Without SchedulerAsyncPreemption nothing else is tried until the call has ended (PREEMPT-32)."""

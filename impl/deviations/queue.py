@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import islice, permutations, product
 
 from attrs import evolve
 
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.hints import shipped_hint
+from gangproof.impl.limits import ORDERS, note
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import end_group_backoff, out_of_backoff, strongest
 from gangproof.impl.rules import (
@@ -28,6 +29,8 @@ from gangproof.impl.rules import (
 from gangproof.impl.world import Entry, Event, World
 
 Batches = tuple[tuple[int, ...], ...]
+MOST_ORDERS = 720
+"""Of more orders in which members may have been let in only so many are looked at."""
 
 
 def remembered(old: AdmitStep) -> AdmitStep:
@@ -60,7 +63,10 @@ def by_first_admission(old: OrderStep) -> OrderStep:
         late = tuple(sorted(pod.uid for pod in cycle.members if not _admitted(world, pod)))
         batches = (*_waiting(world), late) if late else _waiting(world)
         world = evolve(world, admitted=batches)
-        return tuple(_ordered(world, ranks) for ranks in _resolved(batches, {p.uid for p in cycle.members}))
+        ways = tuple(islice(_resolved(batches, {p.uid for p in cycle.members}), MOST_ORDERS + 1))
+        if len(ways) > MOST_ORDERS:
+            world = note(world, ORDERS)
+        return tuple(_ordered(world, ranks) for ranks in ways[:MOST_ORDERS])
 
     return order
 
@@ -70,9 +76,12 @@ def _admitted(world: World, pod: Pod) -> bool:
 
 
 def _resolved(batches: Batches, tried: set[int]) -> Iterator[Batches]:
-    """Every way in which the batches with several tried members may have been in fact one after the other."""
+    """The ways in which the batches with several tried members may have been in fact one after the other.
+
+    Of too many some, and more than are looked at.
+    """
     ways = [
-        [tuple((uid,) for uid in way) for way in permutations(batch)]
+        [tuple((uid,) for uid in way) for way in islice(permutations(batch), MOST_ORDERS + 1)]
         if len(tried.intersection(batch)) > 1
         else [(batch,)]
         for batch in batches

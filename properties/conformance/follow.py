@@ -15,10 +15,11 @@ from math import prod
 
 from attrs import evolve, field, frozen
 
-from gangproof.impl.actions import Action
+from gangproof.impl.actions import Action, permit_timeouts
 from gangproof.impl.api import ApiError
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
+from gangproof.impl.queue import asks_early
 from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
@@ -45,6 +46,8 @@ from gangproof.properties.system import Path
 
 LONGEST_BACKOFF = 10
 """Seconds (SEMANTICS 0.4)."""
+PERMIT_TIMEOUT = 300
+"""Seconds that a member waits at Permit (BIND-09)."""
 ORDER = "DEV-11"
 MOST_EXPECTED = 4
 MOST_STANDS = 1_000
@@ -177,11 +180,12 @@ class _Follower:
     def after(self, step: Step, stands: Sequence[Stand], until: float) -> list[Stand]:
         """Every stand after the step."""
         if isinstance(step, Look):
-            return [s for stand in stands for s in self.seen(stand, step)]
+            seen = (s for stand in stands for late in self.at_a_look(stand) for s in self.seen(late, step))
+            return together(seen)
         if isinstance(step, Settle):
             return self.settled(step, stands, until)
         if isinstance(step, Advance):
-            return together(evolve(stand, timely=True) for stand in stands)
+            return together(s for stand in stands if (s := self.later(stand, step.seconds)) is not None)
         rested = together(late for stand in stands for late in self.late(stand))
         if isinstance(step, Cycles):
             return self.cycled(step.limit, rested)
@@ -192,6 +196,16 @@ class _Follower:
         if isinstance(step, Refuse):
             return together(s for stand in rested if (s := self.refused(step.step, stand)) is not None)
         return together(s for stand in rested if (s := self.changed(step, stand)) is not None)
+
+    def later(self, stand: Stand, seconds: float) -> Stand | None:
+        """The stand after so much time, in which those that wait at Permit may give up; None if the log says no."""
+        now: Stand | None = evolve(stand, timely=True)
+        while now is not None and seconds >= PERMIT_TIMEOUT:
+            timeout = next(permit_timeouts(now.world, self.reader.rules), None)
+            if timeout is None:
+                break
+            now = self.reader.advance(now, (timeout,))
+        return now
 
     def late(self, stand: Stand) -> Iterator[Stand]:
         """The stand with any of the backoffs over that may have run out since the scheduler had its turn."""
@@ -204,6 +218,13 @@ class _Follower:
             raise _TooMuchError
         for over in product(*choices):
             yield stand.then(cooled(self.reader.rules, stand.world, chain(*over)))
+
+    def at_a_look(self, stand: Stand) -> Iterable[Stand]:
+        """The stand as somebody may see it: who leaves backoff waits still, unless PreEnqueue holds it back."""
+        world, rules = stand.world, self.reader.rules
+        backing_off = (world.pods[entry.pod] for entry in world.queue if entry.place == "backoff")
+        held = not asks_early(world) and any(rules.gate(rules, world, pod) for pod in backing_off)
+        return self.late(stand) if held else (stand,)
 
     def seen(self, stand: Stand, look: Look) -> Iterator[Stand]:
         """The stand, if it is what was seen; with the number of cycles that was noted, if one was."""
@@ -238,6 +259,8 @@ class _Follower:
         if stand.world.bindings or any(running.calls for running in stand.world.rounds.values()):
             raise BeyondError("a restart in the midst of calls")
         after = restart(self.reader.rules, stand.world)
+        if not self.recording.pinned:
+            after = evolve(after, admitted=tuple(_let_in_at_once(after)))
         return stand.then(((Action("restart", ("scheduler",)), after),))
 
     def refused(self, step: Step, stand: Stand) -> Stand | None:
@@ -377,6 +400,16 @@ class _Follower:
 def _places(world: World) -> bool:
     """Whether a cycle runs that is about to look for a place for its first member."""
     return world.cycle is not None and world.cycle.stage == "placing"
+
+
+def _let_in_at_once(world: World) -> Iterator[tuple[int, ...]]:
+    """The uids of the members of each group: in which order those come that are let in at once, no recorder tells."""
+    admitted = set(chain(*world.admitted))
+    groups: dict[str, list[int]] = {}
+    for pod in world.pods.values():
+        if pod.group is not None and pod.uid in admitted:
+            groups.setdefault(pod.group, []).append(pod.uid)
+    yield from (tuple(sorted(uids)) for uids in groups.values())
 
 
 def _rested(stand: Stand, idle: int) -> Stand:

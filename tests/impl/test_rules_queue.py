@@ -8,6 +8,8 @@ from runs import AWARE, PLAIN, cycle, members, queued, running, step, steps
 
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.deviations import DEVIATIONS
+from gangproof.impl.deviations.queue import MOST_ORDERS
+from gangproof.impl.limits import ORDERS
 from gangproof.impl.members import members as after_event
 from gangproof.impl.objects import Pod, Toleration
 from gangproof.impl.preemption.nominate import set_nomination
@@ -147,6 +149,14 @@ def test_the_first_admission_is_remembered_when_shipped() -> None:
     assert members(step(there(node("n", 1), gang("g", 3), *(pod(f"p{i}", "g") for i in (1, 2, 3))), "pop")) == [
         "p1", "p2", "p3",
     ]  # fmt: skip
+
+
+def test_of_too_many_orders_some_are_looked_at_and_the_run_says_so() -> None:
+    """CHO-02, DEV-11: seven members that one event lets in."""
+    eight = (pod(f"p{i}", "g") for i in range(8))
+    popped = steps(there(node("n", 1), gang("g", 8), *eight, rules=ORDERED), "pop", rules=ORDERED)
+    assert len({tuple(members(now)) for now in popped}) == MOST_ORDERS == 720
+    assert {now.ghost.beyond for now in popped} == {(ORDERS,)}
 
 
 def test_waiting_at_the_gate_costs_no_place() -> None:
