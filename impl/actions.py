@@ -39,7 +39,7 @@ from gangproof.impl.queue import freed
 from gangproof.impl.restart import landings
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import unseen
-from gangproof.impl.views import deliver, deliverable
+from gangproof.impl.views import deliver, deliverable, overdue
 from gangproof.impl.world import Cycle, Move, World, removed
 
 Grain = Literal["fine", "coarse"]
@@ -65,6 +65,9 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
     """All actions that are possible now, each with the world it leads to; in a fixed order."""
     if world.cycle is not None and grain == "coarse":
         return list(_finish_cycle(rules, world, ()))
+    late = overdue(world) if world.control is not NO_CONTROL else None
+    if late is not None:
+        return [_sight(world, rules, late)]
     steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
     steps.extend(_calls(world, rules, grain))
     steps.extend(_claim_controller(world, rules, grain))
@@ -348,9 +351,13 @@ def _evicted(world: World, rules: Rules, entity: str, open_call: Call) -> Step:
 def _views(world: World, rules: Rules) -> Iterator[Step]:
     """What somebody has not seen yet and may see now (ACT-10)."""
     for name in deliverable(world):
-        component, _, kind = name.partition("/")
-        seen = Action("see", (component, f"{kind}/{unseen(world, name)[0].key}"))
-        yield seen, afterwards(rules, world, deliver(rules, world, name))
+        yield _sight(world, rules, name)
+
+
+def _sight(world: World, rules: Rules, name: str) -> Step:
+    component, _, kind = name.partition("/")
+    seen = Action("see", (component, f"{kind}/{unseen(world, name)[0].key}"))
+    return seen, afterwards(rules, world, deliver(rules, world, name))
 
 
 def permit_timeouts(world: World, rules: Rules) -> Iterator[Step]:

@@ -124,7 +124,8 @@ def _settle_debts(before: World, after: World, ghost: Ghost) -> Ghost:
             owed = removed(owed, key)
     placed = ghost.placed
     for key in after.assumed:
-        placed = added(placed, key)
+        if key not in before.assumed:
+            placed = added(placed, key)
     for key in placed:
         pod = after.pods.get(key)
         elsewhere = pod is not None and pod.node_name is not None and key in after.bindings

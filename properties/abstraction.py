@@ -1,7 +1,7 @@
 """From a world of the machinery to a state of the contract: the abstraction map.
 
 This is the only place where the two meet. It looks at what is the case, never at how the machinery came to
-it: objects as they are stored, member sets and queue as the scheduler holds them, history as the ghost
+it: objects as the scheduler sees them, member sets and queue as the scheduler holds them, history as the ghost
 recorded it. The counters are counted afresh in every state, so the contract's sums are checked where they
 are used.
 """
@@ -15,6 +15,7 @@ from typing import Any
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
+from gangproof.impl.store import lags
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.abstract_claims import claims
@@ -145,7 +146,12 @@ def _pods(world: World, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
+def _protected(groups: Table[PodGroup]) -> set[str]:
+    return {key for key, group in groups.items() if PROTECTION_FINALIZER in group.finalizers}
+
+
 def _groups(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
+    """Of groups; where somebody lags, who is protected is asked of what is stored (see `stored.let_go_as_seen`)."""
     groups, gates = world.groups, world.settings.gates
     gangs = {key: g.min_count for key, g in groups.items() if g.min_count and gates.gang_scheduling}
     keys = {
@@ -158,7 +164,7 @@ def _groups(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
     conditions = {key: group.condition for key, group in groups.items()}
     return {
         "group_exists": {*groups, *(alone(pod.key) for pod in plain)},
-        "protected": {key for key, group in groups.items() if PROTECTION_FINALIZER in group.finalizers},
+        "protected": set[str]() if lags(world) else _protected(groups),
         "gang": set(gangs),
         "minimum": gangs,
         "group_priority": priority,

@@ -17,6 +17,7 @@ from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod
 from gangproof.impl.snapshot import seen, without_pod
+from gangproof.impl.store import stored
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation
@@ -85,6 +86,8 @@ def promise_kept(before: World, action: Action, after: World) -> Violation | Non
             pod = now.pods.get(key)
             if key in now.assumed or pod is None or pod.node_name is not None or not counts(pod):
                 continue
+            if _taken_meanwhile(now, pod):
+                continue
             if any(key == victim for running in then.rounds.values() for victim, _ in running.victims):
                 continue
             group = now.groups.get(pod.group or "")
@@ -92,6 +95,12 @@ def promise_kept(before: World, action: Action, after: World) -> Violation | Non
             if group is not None and group.gang and gangs and _fits(then, now, pod, node):
                 return Violation("INV-03", f"{key} loses its place on {node}, where it still fits", (key,))
     return None
+
+
+def _taken_meanwhile(world: World, pod: Pod) -> bool:
+    """Whether the stored pod is gone, going, or on a node, and the scheduler does not see it yet (BIND-07)."""
+    there: Pod | None = stored(world, "pod").get(pod.key)
+    return there is None or there.uid != pod.uid or there.node_name is not None or not counts(there)
 
 
 def no_plan_no_nomination(before: World, action: Action, after: World) -> Violation | None:

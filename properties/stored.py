@@ -1,7 +1,7 @@
-"""What is promised of the stored objects themselves: specs stay, limits are kept, references were looked up.
+"""What is promised of the stored objects themselves: specs stay, limits are kept, references are looked up.
 
 The API server refuses what would break these promises; here they are asked of what is stored in the end, whoever
-wrote it (INV-30 to INV-32).
+wrote it (INV-30 to INV-32, and INV-29 where somebody lags).
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from functools import lru_cache
 from attrs import evolve
 
 from gangproof.impl.actions import Action
+from gangproof.impl.controllers.protection import COMPONENT as PROTECTION
 from gangproof.impl.objects import PodGroup, PodGroupTemplate, Workload
+from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.objects.validation import HIGHEST_USER_PRIORITY
-from gangproof.impl.store import seen, stored
+from gangproof.impl.store import lags, seen, stored
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation
@@ -95,6 +97,23 @@ def reference_checked(before: World, action: Action, after: World) -> Violation 
             if new and group.workload_name is not None and not _found(then, group):
                 return Violation("INV-32", f"{key} refers to a template that is not there", (key,))
     return None
+
+
+def let_go_as_seen(before: World, action: Action, after: World) -> Violation | None:
+    """INV-29, where somebody lags: protection ends only when its controller sees no unfinished pod of the group."""
+    if not lags(before):
+        return None
+    for then, now in fine_steps(before, action, after):
+        left = stored(now, "podGroup")
+        for key, group in stored(then, "podGroup").items():
+            gone = key not in left or left[key].uid != group.uid
+            if gone and PROTECTION_FINALIZER in group.finalizers and _needed(then, key):
+                return Violation("INV-29", f"{key} goes, and its controller sees a pod that needs it", (key,))
+    return None
+
+
+def _needed(world: World, group: str) -> bool:
+    return any(pod.group == group and not pod.terminal for pod in seen(world, PROTECTION, "pod").values())
 
 
 def _found(world: World, group: PodGroup) -> bool:

@@ -23,7 +23,7 @@ from math import inf
 
 from attrs import frozen
 
-from gangproof.impl.control import NO_CONTROL, Control, Sync
+from gangproof.impl.control import NO_CONTROL, Control, Revision, Sync
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.store import kind_of, table
@@ -314,7 +314,7 @@ class _Reading:
                 self.link(sent.pod, sent.node, ("sent", number))
         for kind, log in control.log.items():
             for number, revision in enumerate(log):
-                self.about(kind, revision.key, ("changed", number, revision.by))
+                self.about(kind, revision.key, ("changed", number, revision.by), _waits(revision))
                 self.other(revision.old, ("was", kind, number))
                 self.other(revision.new, ("is", kind, number))
         if control.sync is not None:
@@ -334,10 +334,10 @@ class _Reading:
                 for number, key in enumerate(pods):
                     self.say(key, (what, number))
 
-    def about(self, kind: str, key: str, what: Hashable) -> None:
-        """Something of an object that may be a pod or a node."""
+    def about(self, kind: str, key: str, what: Hashable, aged: bool = True) -> None:
+        """Something of an object that may be a pod or a node; a pod's age may matter or not."""
         if kind == "pod":
-            self.rank(key, what)
+            (self.rank if aged else self.say)(key, what)
         elif kind == "node":
             self.links(key)
             self.nodes[key].append(what)
@@ -453,6 +453,12 @@ class _Reading:
             bag_of(adrift),
             bag_of(bag),
         )
+
+
+def _waits(revision: Revision) -> bool:
+    """Whether somebody may yet take the pod for one that waits, so that its age matters."""
+    versions = (revision.old, revision.new)
+    return any(isinstance(obj, Pod) and obj.node_name is None for obj in versions)
 
 
 def _first(item: tuple[int, Hashable]) -> int:

@@ -1,0 +1,172 @@
+"""Lagging views: what every component sees holds however old it is, and what is stored may be worse than that."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from gangproof.impl.actions import Action
+from gangproof.impl.gates import SCENARIO_GATES, Object
+from gangproof.impl.objects import Job, PodGroupTemplate, Workload
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.store import KINDS, WATCHES, view
+from gangproof.impl.world import Settings, World
+from gangproof.properties.explore import Exploration, Limits, explore
+from gangproof.properties.judges import questions
+from gangproof.properties.lag import as_if_prompt, lagging, of_the_store, stale_reads, views
+from gangproof.properties.machine import Machine, settle
+from gangproof.properties.named import NAMED, gang, node, pod, world
+from gangproof.properties.quotient import compare
+from gangproof.properties.settled import SETTLED
+from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.verdict import Verdict
+
+AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
+WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
+JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)
+WORKLOAD = Workload("default", "w", pod_group_templates=(PodGroupTemplate("t", min_count=1),))
+STRONG = evolve(gang("g", 1), priority=9)
+LIMITS = Limits(states=20_000)
+WORLDS: dict[str, World] = {
+    "fits": NAMED["fits"].world,
+    "short": NAMED["short"].world,
+    "a plain pod is deleted": world(node("n", 1), pod("a"), pod("b"), deletions=1),
+    "a pod is bound by others": world(node("n", 1), pod("a"), pod("b"), foreign_binds=1),
+    "the node is lost": world(node("n", 1), gang("g", 1), pod("a", "g"), lost_nodes=1),
+    "an eviction": world(
+        node("n", 1), pod("v", node="n"), STRONG, evolve(pod("p", "g", preempts=True), priority=9),
+        settings=AWARE, kubelet=True,
+    ),
+}  # fmt: skip
+STATES = {
+    "fits": (9, 327),
+    "short": (7, 161),
+    "a plain pod is deleted": (27, 284),
+    "a pod is bound by others": (26, 300),
+    "the node is lost": (13, 340),
+    "an eviction": (9, 322),
+}
+"""States where everybody sees everything at once, and where each view may be one change behind."""
+MEMBER_LOST = world(node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g"), deletions=1)
+
+
+def asked(start: World) -> Exploration[World, Action]:
+    """The search with everything that is ever asked, also where the runs settle."""
+    found = settle(Machine(INTENDED, [start]), questions(), LIMITS)
+    for settled in found.worlds:
+        assert [wrong for judge in SETTLED if (wrong := judge(settled)) is not None] == []
+    return found.exploration
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_is_seen_keeps_every_promise_however_old_it_is(name: str) -> None:
+    """ACT-10: and nobody is left behind in the end, when everything has been seen."""
+    prompt, late = asked(WORLDS[name]), asked(lagging(WORLDS[name], 1))
+    for found in (prompt, late):
+        assert (found.stop, dict(found.counterexamples)) == ("exhausted", {})
+    assert (prompt.states, late.states) == STATES[name]
+
+
+def test_a_job_whose_controller_sees_late() -> None:
+    """ACT-10, INV-33, INV-34, LIVE-15: by one change of each kind, and by two."""
+    start = world(node("n", 2), JOB, settings=WITH_JOBS)
+    late = [name for name in views(start) if name.startswith("job-controller")]
+    for most, states in ((0, 13), (1, 133), (2, 244)):
+        found = asked(lagging(start, most, late))
+        assert (found.states, found.stop, dict(found.counterexamples)) == (states, "exhausted", {})
+
+
+ONLY_WHERE_PROMPT = [
+    ("INV-29", world(node("n", 1), gang("g", 1), pod("a", "g"), deletions=1), "protection-controller", 7),
+    ("INV-01", MEMBER_LOST, "scheduler", 10),
+    ("INV-02", MEMBER_LOST, "scheduler", 10),
+    ("INV-05", WORLDS["a pod is bound by others"], "scheduler", 8),
+    ("INV-05", WORLDS["the node is lost"], "scheduler", 8),
+]
+"""The promise, a world, whose views lag there, and the steps of a shortest run that breaks it in the store."""
+
+
+@pytest.mark.parametrize(("promise", "start", "component", "steps"), ONLY_WHERE_PROMPT)
+def test_what_holds_only_where_views_are_prompt(
+    promise: str, start: World, component: str, steps: int
+) -> None:
+    """ACT-10: of what is stored, with one stale read; where nobody lags, and of what is seen, it is kept."""
+    late = lagging(start, 1, [name for name in views(start) if name.startswith(component)])
+    found = explore(Machine(INTENDED, [late]), of_the_store(), LIMITS)
+    path = found.counterexamples[promise].path
+    assert (len(path), stale_reads(path)) == (steps, 1)
+    assert explore(Machine(INTENDED, [start]), of_the_store(), LIMITS).verdict is Verdict.HOLDS
+    assert not explore(Machine(INTENDED, [late]), questions(), LIMITS).counterexamples
+
+
+def test_the_shortest_run_to_a_group_that_goes_under_its_pod() -> None:
+    """INV-29, GC-02: the controller decides by its view of the pods."""
+    promise, start, component, _ = ONLY_WHERE_PROMPT[0]
+    late = lagging(start, 1, [name for name in views(start) if name.startswith(component)])
+    found = explore(Machine(INTENDED, [late]), of_the_store(), LIMITS).counterexamples[promise]
+    assert [str(action) for action in found.path.actions] == [
+        "create node/n",
+        "create podGroup/default/g",
+        "see protection-controller podGroup/default/g",
+        "create pod/default/a",
+        "delete podGroup/default/g",
+        "see protection-controller podGroup/default/g",
+        "let-go podGroup/default/g",
+    ]
+
+
+@pytest.mark.parametrize("name", ["fits", "short", "a plain pod is deleted", "an eviction"])
+def test_a_search_that_forgets_names_agrees_with_the_full_one(name: str) -> None:
+    """Also about what was not seen yet: the same breaks at the same depths, one state for each class."""
+    for asking in (questions(), of_the_store()):
+        found = compare(Machine(INTENDED, [lagging(WORLDS[name], 1)]), Symmetry(), asking)
+        assert found.verdict is Verdict.HOLDS, str(found)
+
+
+EVERY_VIEW = tuple(view(who, kind) for who, kinds in WATCHES.items() for kind in kinds if kind in KINDS)
+
+
+@pytest.mark.parametrize(
+    ("start", "reduced", "full"),
+    [
+        (world(node("n", 1), pod("a"), deletions=1), 2, 9),
+        (world(node("n", 1), gang("g", 1), pod("a", "g"), deletions=1), 5, 9),
+    ],
+    ids=["plain pods", "a group"],
+)
+def test_views_that_nobody_decides_by_make_no_difference(start: World, reduced: int, full: int) -> None:
+    """Independence: leaving them prompt loses no break and no end."""
+    some, every = lagging(start, 1), lagging(start, 1, EVERY_VIEW)
+    assert len(views(start)) == reduced
+    few, many = (settle(Machine(INTENDED, [one]), of_the_store(), LIMITS) for one in (some, every))
+    assert few.exploration.stop == many.exploration.stop == "exhausted"
+    assert set(few.exploration.counterexamples) == set(many.exploration.counterexamples)
+    ends = [{end(settled) for settled in one.worlds} for one in (few, many)]
+    assert ends[0] == ends[1]
+    assert few.exploration.states <= many.exploration.states
+
+
+def end(state: World) -> tuple[Object, ...]:
+    now = as_if_prompt(state)
+    return (*now.pods.values(), *now.groups.values())
+
+
+def test_a_view_that_is_too_far_behind_comes_first() -> None:
+    """ACT-10: an action that makes several changes may leave it so, and then nothing else can happen."""
+    start = lagging(WORLDS["fits"], 2)
+    found = settle(Machine(INTENDED, [start]), questions(), LIMITS)
+    behind = {most for state in found.graph.states for most in state.control.behind.values()}
+    assert max(behind) > 2
+    for state in found.graph.states:
+        if any(most > 2 for most in state.control.behind.values()):
+            ((action, _),) = Machine(INTENDED, [start]).successors(state)
+            assert action.name == "see"
+
+
+def test_a_group_that_is_gone_has_no_places() -> None:
+    """INV-03: a group without protection goes between its decision and its binds; found where views lagged."""
+    loose = evolve(gang("g", 2), finalizers=())
+    start = world(
+        node("n", 2), loose, pod("a", "g"), pod("b", "g"), deletions=1, settings=Settings(protection=False)
+    )
+    assert explore(Machine(INTENDED, [start]), questions(), LIMITS).verdict is Verdict.HOLDS
