@@ -50,6 +50,8 @@ def check(
     any_order: bool = False,
     failures: int = 0,
     deletions: int = 0,
+    lag: int = 0,
+    restarts: int = 0,
     max_states: int | None = 200_000,
     timeout: float | None = None,
     processes: int = 1,
@@ -58,10 +60,10 @@ def check(
 
     Scenario files (`*.scenario.yaml`) are judged document by document. All other files, and objects, make one
     cluster, of which every run is explored: `any_order` lets its pods and groups arrive in any order,
-    `failures` binds may fail, `deletions` pods or groups may be deleted at any moment. `feature_gates`
-    switches gates, by default the least set that keeps every field is on. A search ends at `max_states`
-    states or after `timeout` seconds, and says so. Raises InputError; ValueError for an unknown profile or
-    gate.
+    `failures` binds may fail, `deletions` pods or groups may be deleted at any moment, each view may be
+    `lag` changes behind, and the scheduler may start anew `restarts` times. `feature_gates` switches gates, by
+    default the least set that keeps every field is on. A search ends at `max_states` states or after `timeout`
+    seconds, and says so. Raises InputError; ValueError for an unknown profile or gate.
     """
     options = Options(
         profile=profile,
@@ -69,6 +71,8 @@ def check(
         any_order=any_order,
         failures=failures,
         deletions=deletions,
+        lag=lag,
+        restarts=restarts,
         max_states=max_states,
         seconds=timeout,
         processes=processes,

@@ -56,7 +56,8 @@ class Options:
     """What a check leaves open and how far it goes.
 
     `gates` are feature gates to switch, by Kubernetes name; `failures` and `deletions` say how many binds may
-    fail and how many pods or groups users may delete; `seconds` (wall time) and `max_states` end a search,
+    fail and how many pods or groups users may delete, `lag` by how many changes each view may be behind, `restarts`
+    how often the scheduler may start anew; `seconds` (wall time) and `max_states` end a search,
     None not at all; `processes` is how many scenarios are judged at the same time.
     """
 
@@ -65,13 +66,15 @@ class Options:
     any_order: bool = False
     failures: int = 0
     deletions: int = 0
+    lag: int = 0
+    restarts: int = 0
     max_states: int | None = 200_000
     seconds: float | None = None
     processes: int = 1
 
     @property
     def openness(self) -> Openness:
-        return Openness(self.any_order, self.failures, self.deletions)
+        return Openness(self.any_order, self.failures, self.deletions, self.lag, self.restarts)
 
     @property
     def for_manifests(self) -> tuple[str, ...]:
@@ -81,6 +84,8 @@ class Options:
             "any order": self.any_order,
             "failures": bool(self.failures),
             "deletions": bool(self.deletions),
+            "lag": bool(self.lag),
+            "restarts": bool(self.restarts),
         }
         return tuple(name for name, is_used in used.items() if is_used)
 
@@ -203,6 +208,10 @@ def _told(options: Options) -> str:
         parts.append(f"up to {options.failures} failed binds")
     if options.deletions:
         parts.append(f"up to {options.deletions} deletions by users")
+    if options.lag:
+        parts.append(f"every view up to {options.lag} changes behind")
+    if options.restarts:
+        parts.append(f"up to {options.restarts} restarts of the scheduler")
     return ", ".join(parts)
 
 

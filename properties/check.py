@@ -22,6 +22,7 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.store import as_stored
 from gangproof.impl.world import Environment, Settings, World
 from gangproof.properties.explore import Counterexample, Exploration, Graph, Limits
+from gangproof.properties.lag import lagging
 from gangproof.properties.machine import Machine, Settled, itself, settle
 from gangproof.properties.reasons import why_pending
 from gangproof.properties.settled import SETTLED
@@ -61,11 +62,14 @@ class CheckReport:
 
 @frozen
 class Openness:
-    """What is left open: the order of arrival, how many binds may fail, how many objects may be deleted."""
+    """What is left open: the order of arrival, how many binds may fail and objects be deleted by users; by how many
+    changes a view may be behind; how often the scheduler may start anew."""
 
     any_order: bool = False
     failures: int = 0
     deletions: int = 0
+    lag: int = 0
+    restarts: int = 0
 
 
 def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, openness: Openness) -> World:
@@ -88,9 +92,10 @@ def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, o
         any_order=openness.any_order,
         failures=openness.failures,
         deletions=openness.deletions,
+        restarts=openness.restarts,
         kubelet=True,
     )
-    return evolve(world, environment=environment)
+    return lagging(evolve(world, environment=environment), openness.lag)
 
 
 OWNERS_FIRST = (Job, Workload, PodGroup, Pod)

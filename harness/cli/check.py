@@ -90,6 +90,10 @@ def check(
     deletions: Annotated[
         int, typer.Option(min=0, help="So many pods or groups may be deleted by users.")
     ] = 0,
+    lag: Annotated[
+        int, typer.Option(min=0, metavar="K", help="Scheduler and controllers may be K changes behind.")
+    ] = 0,
+    restarts: Annotated[int, typer.Option(min=0, help="So often the scheduler may start anew.")] = 0,
     max_states: Annotated[
         int, typer.Option(min=1, help="States to look at, for manifests and each scenario.")
     ] = 200_000,
@@ -116,6 +120,8 @@ def check(
         any_order=any_order,
         failures=failures,
         deletions=deletions,
+        lag=lag,
+        restarts=restarts,
         max_states=max_states,
         seconds=timeout,
         processes=processes,

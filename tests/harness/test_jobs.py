@@ -97,3 +97,16 @@ def test_a_job_that_is_no_job(tmp_path):
     wrong = {**job(), "spec": {"completionMode": "Indexed", "template": {"spec": SPEC}}}
     with pytest.raises(InputError, match="completions"):
         checked(tmp_path, NODE, wrong)
+
+
+def test_views_that_lag_and_a_scheduler_that_starts_anew(tmp_path, gangproof_command):
+    """The verdict says what was left open; the Job's pods end where they would without."""
+    file = tmp_path / "job.yaml"
+    file.write_text(yaml.safe_dump_all([NODE, job(**BEGUN), WORKLOAD, GROUP, pod(0), pod(1)]))
+    done = gangproof_command("check", str(file), "--restarts", "1")
+    assert done.exit_code == 0
+    assert "up to 1 restarts of the scheduler" in done.stdout
+    assert "The one possible outcome:" in done.stdout
+    late = gangproof_command("check", "examples/waiting-for-a-member", "--lag", "1")
+    assert late.exit_code == 0
+    assert "every view up to 1 changes behind" in late.stdout

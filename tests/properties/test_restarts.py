@@ -13,7 +13,9 @@ from gangproof.impl.objects import Pod
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Limits
+from gangproof.properties.explore import Limits, explore, explore_graph
+from gangproof.properties.judges import questions
+from gangproof.properties.machine import Machine
 from gangproof.properties.named import gang, node, pod, world
 from gangproof.properties.restarts import Restarts, restart_equivalence
 from gangproof.properties.verdict import Verdict
@@ -130,6 +132,15 @@ def test_a_promise_is_stored_nowhere(start: World, other: str) -> None:
     assert found.violation is not None and found.path is not None
     assert found.path.last.assumed
     assert f"default/{other}" in found.violation.message
+
+
+def test_a_call_that_lands_late_may_overfill_a_node() -> None:
+    """ACT-30: b was placed where a has not been seen, and then the bind of a takes effect; nobody looks again."""
+    start = world(node("n", 1), pod("a"), pod("b", priority=5), restarts=1)
+    found = explore_graph(Machine(INTENDED, [start]))[1]
+    bound = [[pod.node_name for pod in state.pods.values()] for state in found.states]
+    assert ["n", "n"] in bound
+    assert explore(Machine(INTENDED, [start]), questions(), LIMITS).verdict is Verdict.HOLDS
 
 
 def test_a_search_that_is_cut_short_compares_nothing() -> None:
