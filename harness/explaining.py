@@ -12,7 +12,8 @@ from typing import Any, Literal, cast
 
 from attrs import evolve, fields, frozen, has
 
-from gangproof.checking import PROFILES, Options, Watch, gates_for, unwatched
+from gangproof import checking
+from gangproof.checking import Options, Watch, gates_for, unwatched
 from gangproof.impl.bulk import world_of
 from gangproof.impl.gates import Object, keep_enabled, served
 from gangproof.impl.objects import Pod, PodGroup
@@ -163,9 +164,7 @@ def explain_loaded(loaded: Loaded, target: Target, options: Options) -> Explanat
 
 
 def _rules(profile: str) -> Rules:
-    if profile not in PROFILES:
-        raise ValueError(f"profile {profile!r} found, one of {', '.join(PROFILES)} expected")
-    return PROFILES[profile]
+    return checking.PROFILES[checking.known(profile)]
 
 
 def _concerned(world: World, target: Target) -> list[Pod | PodGroup]:

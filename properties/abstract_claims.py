@@ -97,13 +97,18 @@ def _named(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def _named_by_pods(world: World) -> Iterator[tuple[str, str, str]]:
+    """What the status of members names for entries of their group; where the gate is off the claim may be their own."""
+    grouped = world.settings.shares_claims("claim-controller")
     for key, pod in world.pods.items():
         group = world.groups.get(pod.group or "")
         for entry in pod.resource_claims if group is not None else ():
             if entry.resource_claim_template_name is None or not shared(group, entry):
                 continue
             claim = world.claims.get(claim_name(pod, entry) or "")
-            if claim is not None and _owner(world, claim) is not None:
+            if claim is None:
+                continue
+            its_own = claim.owner is not None and claim.owner.kind == "pod"
+            if _owner(world, claim) is not None or (its_own and grouped):
                 yield key, entry.name, claim.key
 
 

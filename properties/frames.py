@@ -16,6 +16,7 @@ from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.store import KINDS, as_stored
 from gangproof.impl.world import World
+from gangproof.properties.claim_frames import claim_views
 from gangproof.properties.scenarios.judge import short
 from gangproof.properties.system import Path
 
@@ -34,6 +35,7 @@ def frame(world: World, resources: Sequence[str]) -> shown.Frame:
         nodes=tuple(_nodes(world, resources)),
         pods=tuple(_pod(world, pod, resources) for pod in world.pods.values()),
         groups=tuple(_group(world, group) for group in world.groups.values()),
+        claims=tuple(claim_views(world)),
     )
 
 
@@ -186,6 +188,8 @@ def tell(action: Action) -> Telling:
             return Telling("scheduler", f"PreBind of {what} ends", ("BIND-05",))
         case "prebind-fails":
             return Telling("scheduler", f"PreBind of {what} fails", ("BIND-07",))
+        case "claim-controller":
+            return Telling("claim controller", f"sees to {', '.join(args)}", ("ACT-26",))
         case "backoff-over":
             return Telling("clock", f"the backoff of {what} is over", ("QUEUE-24",))
         case "flush":
@@ -244,6 +248,9 @@ def _touched(before: World, after: World) -> set[str]:
         old, new = before.pods.get(key), after.pods.get(key)
         if old is None or new is None or state_of(before, old) != state_of(after, new):
             touched.add(f"pod/{key}")
+    for key in {*before.claims, *after.claims}:
+        if before.claims.get(key) != after.claims.get(key):
+            touched.add(f"claim/{key}")
     for key in {*before.groups, *after.groups}:
         if before.groups.get(key) != after.groups.get(key):
             touched.add(f"group/{key}")

@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 
 from gangproof.errors import InputError
 from gangproof.impl.gates import NAMES, SCENARIO_GATES, FeatureGates
-from gangproof.impl.objects import Job, Pod
+from gangproof.impl.objects import Job, Pod, PodGroup
 from gangproof.impl.objects.checks import entries_of, fields_of, shown
 from gangproof.impl.objects.validation import Path
 from gangproof.impl.table import Table
@@ -39,7 +39,7 @@ from gangproof.properties.scenarios.expectations import (
     Together,
 )
 from gangproof.properties.scenarios.features import created
-from gangproof.properties.scenarios.records import Ref
+from gangproof.properties.scenarios.records import Created, Ref
 
 VERSION = "1.36"
 HIGHEST_SCORE = 100
@@ -205,14 +205,24 @@ def _rejected(data: Mapping[str, Any]) -> Iterator[Ref]:
                 yield from refs(text, ("steps", place, name, "rejected", text))
 
 
+def _generated(objects: Iterable[Created]) -> Iterator[str]:
+    """How the keys of claims begin that are made from templates: with their user and its entry (CLAIM-03)."""
+    for value in objects:
+        if isinstance(value, Pod | PodGroup):
+            names = (e.name for e in value.resource_claims if e.resource_claim_template_name)
+            yield from (f"{value.key}-{name}-" for name in names)
+
+
 def _check_names(scenario: doc.Scenario, item: Item, report: Report) -> None:
     """Every object that a step or an expectation names must be created somewhere in the document."""
     objects = created(scenario)
     known = {reference(value) for value in objects}
     jobs = [value.key for value in objects if isinstance(value, Job)]
     known |= {Ref(cast(Any, kind), job) for job in jobs for kind in ("workload", "podGroup")}
+    claims = tuple(_generated(objects))
     for path, ref in _named(scenario):
         made = ref.kind == "pod" and any(ref.key.startswith(f"{job}-") for job in jobs)
+        made = made or (ref.kind == "claim" and ref.key.startswith(claims))
         if ref in known or made:
             continue
         names = [str(other) for other in sorted(known, key=str) if other.kind == ref.kind]

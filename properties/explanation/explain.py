@@ -15,6 +15,7 @@ from gangproof.counterexamples.names import bare
 from gangproof.impl.cycle import kept_and_minimum
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
+from gangproof.impl.queue import missing_claim
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.explanation.attempts import (
@@ -25,6 +26,8 @@ from gangproof.properties.explanation.attempts import (
     standing,
     trying,
 )
+from gangproof.properties.explanation.claims import claims_of
+from gangproof.properties.explanation.domains import domains_tried
 from gangproof.properties.explanation.evictions import evictions
 from gangproof.properties.explanation.members import members_of, names_of, number_of, summary
 from gangproof.properties.explanation.model import Explanation, Queue, Quorum, State
@@ -45,7 +48,8 @@ def explain(world: World, rules: Rules, kind: Kind, key: str) -> Explanation:
     asked = f"{'podgroup' if kind == 'podGroup' else 'pod'}/{bare(key)}"
     pods = _pods(world, entity)
     queue = standing(world, entity)
-    base = Explanation(asked, "placed", "", queue=queue, gate=_gate(world, entity, pods))
+    claims = claims_of(world, [focus] if focus is not None else pods)
+    base = Explanation(asked, "placed", "", queue=queue, gate=_gate(world, entity, pods), claims=claims)
     group = world.groups.get(entity)
     if group is not None and group.condition is not None:
         message = f": {group.condition.message}" if group.condition.message else ""
@@ -160,12 +164,23 @@ def _gate(world: World, entity: str, pods: Sequence[Pod]) -> str:
             known = count(world.members_of(entity), "gate")
             word = "open" if known >= group.min_count else "closed"
             parts.append(f"{word}: {known} of at least {group.min_count} members exist (GANG-03)")
+    parts.extend(_claims_at_the_gate(world, pods))
     held = [pod for pod in pods if pod.scheduling_gates and pod.node_name is None]
     if held:
         names = ", ".join(sorted({gate for pod in held for gate in pod.scheduling_gates}))
         which = names_of([pod.key for pod in held])
         parts.append(f"closed for {which}: scheduling gates {names} (QUEUE-09)")
     return "; ".join(parts) or "open"
+
+
+def _claims_at_the_gate(world: World, pods: Sequence[Pod]) -> Iterator[str]:
+    """Which claim holds waiting pods at the gate: the same reason once, with whom it holds."""
+    held: dict[str, list[str]] = {}
+    for pod in pods:
+        if _waits(world, pod) and (why := missing_claim(world, pod)):
+            held.setdefault(why, []).append(pod.key)
+    for why, keys in held.items():
+        yield f"closed for {names_of(keys)}: {why} (CLAIM-10)"
 
 
 def _held(
@@ -234,6 +249,7 @@ def _tried(
         members=members_of(now, pods, rules, attempt, refused),
         refused=refused,
         evictions=told,
+        domains=domains_tried(attempt, rules),
         depends=_depends(good, len(attempts)) if state == "varies" else "",
         notes=tuple(_notes(base.queue, before, now, way, entity, pods, attempt)),
         beyond=tuple(sorted(beyond)),

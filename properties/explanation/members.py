@@ -15,6 +15,7 @@ PODS_NAMED = 3
 GATES = {
     "GangScheduling": ("the group's gate is closed", "GANG-03"),
     "DefaultPreemption": ("its evictions are on their way", "PREEMPT-33"),
+    "DynamicResources": ("one of its claims cannot be used yet", "CLAIM-10"),
 }
 
 

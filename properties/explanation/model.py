@@ -160,6 +160,62 @@ class Evictions:
 
 
 @frozen
+class ClaimTold:
+    """A claim of the asked one, what it has, who has it, and whether it keeps a pod from a place.
+
+    `whose` says whether the entry belongs to the group (CLAIM-01). `devices` are those that it has, `written` whether
+    they are stored already; they can be used on `reach` nodes, the first of which are `nodes`. `holders` stand in
+    `reservedFor` or are about to; `rivals` are claims that have devices of the same class, if it has none.
+    `blocks` tells why it keeps a pod away from some nodes or all, "" if it does not.
+    """
+
+    claim: str
+    entry: str
+    whose: Literal["group", "pod"]
+    asks: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    written: bool = True
+    nodes: tuple[str, ...] = ()
+    reach: int = 0
+    holders: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+    blocks: str = ""
+    rule: str = ""
+
+
+@frozen
+class DomainTried:
+    """One domain of the topology key, and how far the members get if they are tried in it alone (PLACE-10).
+
+    `kept` of `tried` find a place, beside `before`, of at least `minimum`; `fits` says that it is a candidate. Of
+    those that are, the highest sum of `packing` (PLACE-20) and `members` (PLACE-21), both from 0 to 100, wins.
+    `first_without` is the first member that finds no place there.
+    """
+
+    value: str
+    nodes: int
+    tried: int
+    kept: int
+    before: int
+    minimum: int
+    fits: bool
+    packing: int
+    placed: int
+    members: int = 0
+    chosen: bool = False
+    first_without: str = ""
+
+
+@frozen
+class Domains:
+    """The domains that the cycle tries, the first of `number`; none if members placed before leave no choice."""
+
+    key: str
+    tried: tuple[DomainTried, ...]
+    number: int
+
+
+@frozen
 class Suggestion:
     """A change that would help, how many objects it touches, and what a cycle in the changed world came to."""
 
@@ -192,6 +248,8 @@ class Explanation:
     members: tuple[Member, ...] = ()
     refused: tuple[Refused, ...] = ()
     evictions: Evictions | None = None
+    claims: tuple[ClaimTold, ...] = ()
+    domains: Domains | None = None
     suggestions: tuple[Suggestion, ...] = ()
     depends: str = ""
     notes: tuple[str, ...] = ()

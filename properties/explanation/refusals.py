@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from gangproof.impl.cycle import refusal
 from gangproof.impl.filters import Rejection, prepare
+from gangproof.impl.filters.devices import IN_USE, UNREACHABLE
 from gangproof.impl.objects import Pod
 from gangproof.impl.placement import within
 from gangproof.impl.rules import Rules
@@ -27,8 +28,10 @@ FILTER_RULES = {
     "NodeResourcesFit": "FILT-10",
     "PodTopologySpread": "FILT-11",
     "InterPodAffinity": "FILT-15",
+    "DynamicResources": "CLAIM-12",
 }
 ANTI_AFFINITY = "FILT-16"
+CLAIM_RULES = {UNREACHABLE: "CLAIM-16", IN_USE: "CLAIM-38"}
 
 
 def refusals(attempt: Attempt, rules: Rules, first: str | None = None) -> tuple[Refused, ...]:
@@ -109,6 +112,10 @@ def node_reasons(attempt: Attempt, seen: Snapshot, pod: Pod) -> Iterator[NodeRea
 def _rule(refused: Rejection) -> str:
     if "anti-affinity" in refused.reason:
         return ANTI_AFFINITY
+    if "in the process of being allocated" in refused.reason:
+        return "CLAIM-15"
+    if refused.reason in CLAIM_RULES:
+        return CLAIM_RULES[refused.reason]
     return FILTER_RULES.get(refused.plugin, "")
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gangproof.counterexamples.names import amount, amounts, bare, clean, wrap
+from gangproof.properties.explanation.members import names_of
 from gangproof.properties.explanation.model import (
+    ClaimTold,
+    Domains,
+    DomainTried,
     Evictions,
     Explanation,
     Queue,
@@ -33,6 +37,10 @@ def _lines(told: Explanation) -> Iterator[str]:
         yield from _members(told)
     for refused in told.refused:
         yield from _refused(refused)
+    if told.domains is not None and told.domains.number:
+        yield from _domains(told.domains)
+    if told.claims:
+        yield from _claims(told.claims)
     if told.evictions is not None:
         yield from _evictions(told.evictions)
     for note in told.notes:
@@ -149,6 +157,69 @@ def _refused(refused: Refused) -> Iterator[str]:
     ]
     shown = rows if refused.nodes <= len(refused.closest) else [row for row in rows if row[1]][:5]
     yield from _table(shown)
+
+
+def _domains(told: Domains) -> Iterator[str]:
+    yield ""
+    yield f"domains of {clean(told.key)} ({told.number}), each tried as a whole (PLACE-10):"
+    if not told.tried:
+        yield "  too many to be played one by one"
+        return
+    yield from _table([_domain(one) for one in told.tried])
+    if told.number > len(told.tried):
+        yield f"  and {told.number - len(told.tried)} more"
+
+
+def _domain(one: DomainTried) -> tuple[str, str, str, str]:
+    """Its value, its size, how far the members get, and the number that decides."""
+    before = f" + {one.before} placed before" if one.before else ""
+    kept = f"{one.kept} of {one.tried} members find a place{before}"
+    if one.fits:
+        total = f"requests {one.packing} + members {one.members} = {one.packing + one.members}"
+        decides = f"{total} (PLACE-22){', chosen' if one.chosen else ''}"
+    elif one.minimum:
+        missing = one.minimum - one.before - one.kept
+        decides = f"{missing} short of the minimum {one.minimum} (CYCLE-26)"
+    else:
+        decides = "nobody finds a place (CYCLE-28)"
+    if one.first_without and not one.fits:
+        decides += f"; {bare(one.first_without)} is the first without"
+    return one.value or "(empty)", f"{one.nodes} node{'s' if one.nodes > 1 else ''}", kept, decides
+
+
+def _claims(told: Sequence[ClaimTold]) -> Iterator[str]:
+    yield ""
+    yield f"claims ({len(told)}):"
+    rows = [
+        (
+            bare(one.claim) if one.claim else f"for {clean(one.entry)}",
+            f"of the {one.whose}",
+            _has(one),
+            _fate(one),
+        )
+        for one in told
+    ]
+    yield from _table(rows)
+
+
+def _has(one: ClaimTold) -> str:
+    if one.devices:
+        more = f" and {len(one.devices) - 2} more" if len(one.devices) > 2 else ""
+        written = "" if one.written else ", not written yet"
+        return f"has {', '.join(map(clean, one.devices[:2]))}{more}{written}"
+    return f"asks for {', '.join(map(clean, one.asks))}" if one.asks else "is not there"
+
+
+def _fate(one: ClaimTold) -> str:
+    """Whether it blocks, who holds it, and who has what it asks for."""
+    parts = [f"{one.blocks} ({one.rule})" if one.blocks else ""]
+    if one.holders:
+        parts.append(f"held by {names_of(one.holders)} (CLAIM-22)")
+    if one.rivals:
+        parts.append(
+            f"{names_of(one.rivals)} {'has' if len(one.rivals) == 1 else 'have'} devices of its class"
+        )
+    return "; ".join(filter(None, parts)) or "nobody holds it"
 
 
 def _evictions(told: Evictions) -> Iterator[str]:

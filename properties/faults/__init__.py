@@ -7,13 +7,23 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from gangproof.properties.faults import control, counting, placing, queueing, rounds, verdicts, victims
+from gangproof.properties.faults import (
+    claiming,
+    control,
+    counting,
+    placing,
+    queueing,
+    rounds,
+    verdicts,
+    victims,
+)
 from gangproof.properties.faults.fault import Fault
 from gangproof.properties.faults.run import FaultResult, false_alarms, run_fault
 
 FAULTS: tuple[Fault, ...] = tuple(
     sorted(
         (
+            *claiming.FAULTS,
             *control.FAULTS,
             *counting.FAULTS,
             *placing.FAULTS,

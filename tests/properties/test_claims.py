@@ -20,6 +20,7 @@ from gangproof.properties.check import find, outcomes
 from gangproof.properties.claim_judges import not_given_back, unnamed
 from gangproof.properties.claim_worlds import BY_TEMPLATE, SETTINGS, WORLDS, devices, sharing, template, using
 from gangproof.properties.explore import Limits
+from gangproof.properties.frames import frame
 from gangproof.properties.judges import questions
 from gangproof.properties.lasso import lassos
 from gangproof.properties.liveness import LIVENESS
@@ -132,3 +133,18 @@ def test_of_two_gangs_that_want_one_device_the_first_gets_it_and_the_other_waits
     ((pending, why),) = outcome.pending
     assert pending == "default/p2"
     assert "cannot allocate all claims" in why
+
+
+def test_a_picture_shows_devices_reservations_and_holders() -> None:
+    """Chosen and not written yet, with who reckons with it; then stored, and held by both members."""
+    start = WORLDS["shared-claim"].world
+    found, _ = find(Machine(INTENDED, [start], "coarse"), questions(), Limits())
+    shown = {
+        (view.allocation, view.reserved_for, view.holders, view.note)
+        for world in found.graph.states
+        for view in frame(world, ("cpu",)).claims
+    }
+    assert (None, (), (), "") in shown
+    members = ("default/p1", "default/p2")
+    assert ("n1/d0", (), members, "not written yet, counted for 2") in shown
+    assert ("n1/d0", ("group default/g1",), members, "") in shown
