@@ -118,18 +118,18 @@ class _TooMuchError(Exception):
 
 
 def follow(
-    recording: Recording, most: int = MOST_STANDS, rules: Callable[[bool], Rules] = rules_for
+    recording: Recording, most: int = MOST_STANDS, rules: Callable[[bool], Rules] | None = None
 ) -> Followed:
     """Follow one run to its end, or to the first thing that the model would not have done.
 
     It is cut where the model may stand in more than so many ways within one step. `rules` gives the model, told
     whether the order of members is pinned: version 1.36.3, unless somebody asks whether the run would notice
-    another. Runs in which the backoffs of a
-    group's members end together are tried first, for they explain nearly everything and are far fewer.
+    another. Runs in which the backoffs of a group's members end together are tried first: they explain nearly
+    everything and are far fewer.
     """
     if recording.needs:
         return Followed(recording.name, needs=recording.needs)
-    model = rules(recording.pinned)
+    model = (rules or rules_for)(recording.pinned)
     found = _follow(recording, most, model, apart=False)
     return found if found.difference is None else _follow(recording, most, model, apart=True)
 

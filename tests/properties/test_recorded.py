@@ -36,6 +36,7 @@ INNER = "k25 backoff of a failing gang"
 
 
 FINDINGS = FILE.with_name("findings.jsonl")
+WORLDS, CHOSEN = FILE.with_name("worlds.jsonl"), 260
 SCENARIOS = FILE.with_name("scenarios.jsonl")
 
 
@@ -107,6 +108,14 @@ def test_the_runs_of_scenarios_are_followed() -> None:
     assert (len(report.runs), len(report.agree), report.unsupported) == (374, 362, {})
     parting = {run.name.partition(" (")[0].removesuffix("-shipped") for run in report.differ}
     assert parting == PARTS_WITH_THE_MODEL
+
+
+def test_the_random_worlds_that_were_chosen_are_followed() -> None:
+    """Some of every kind, with restarts, refusals, victims and domains among them (tests/data/choose.py)."""
+    report = follow_all(load_recorded(WORLDS))
+    assert [str(run.difference) for run in report.differ] == []
+    assert len(report.agree) == len(report.runs) == CHOSEN
+    assert {run.name.partition("-")[0] for run in report.runs} == {"core", "preemption", "topology"}
 
 
 def test_a_bind_to_another_node() -> None:
