@@ -15,6 +15,7 @@ Data = Mapping[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
 PLENTY = "64Gi"
 MOST_PODS = 110
+BATCH_JOB = {"apiGroup": "batch", "kind": "Job"}
 
 
 def manifest(kind: str, data: Data, name: str, path: Path) -> dict[str, Any]:
@@ -97,7 +98,10 @@ def _workload(data: Data, name: str, path: Path) -> dict[str, Any]:
         kind, slash, controller = data["controller"].partition("/")
         if not slash:
             raise UnreadableError((*path, "controller"), data["controller"], "kind/name")
-        spec["controllerRef"] = {"kind": kind, "name": controller}
+        spec["controllerRef"] = {
+            **(BATCH_JOB if kind.lower() == "job" else {"kind": kind}),
+            "name": controller,
+        }
     return {"spec": spec}
 
 

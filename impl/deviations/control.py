@@ -33,6 +33,7 @@ DEVIATIONS = (
         intended="the name of the template is shortened to a DNS label",
         breaks=("LIVE-15",),
         rules=("CTRL-08",),
+        scenario="DEV-46-shipped",
     ),
     Deviation(
         Change(

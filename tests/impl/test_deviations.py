@@ -239,8 +239,8 @@ def test_dev_50_a_member_without_a_place_lets_the_reservation_of_its_group_go() 
     assert reserved_for(only("DEV-50", "DEV-56")) == (0, True)
 
 
-def test_dev_46_a_long_name_never_gets_a_pod() -> None:
-    """CTRL-08: the Workload is refused, however often it is asked for."""
+def test_a_job_with_a_long_name_never_gets_a_pod() -> None:
+    """DEV-46, CTRL-08: the Workload is refused, however often it is asked for."""
     job = evolve(JOB, name="a" * 58)
     refused = there(job, rules=only("DEV-46"), options=WITH_JOBS)
     for _ in range(3):

@@ -168,7 +168,7 @@ def test_the_other_kinds() -> None:
     ) == Workload(
         "default",
         "w",
-        controller_ref=ControllerRef("Job", "j"),
+        controller_ref=ControllerRef("Job", "j", "batch"),
         pod_group_templates=(PodGroupTemplate("t", min_count=2),),
     )
     job = created("{jobs: [{name: j, parallelism: 4, completions: 4, indexed: true, template: {cpu: 1}}]}")
