@@ -160,8 +160,8 @@ def explore(
 ) -> Exploration[S, A]:
     """Search breadth first until nothing is new, or a limit or Ctrl-C comes first.
 
-    `progress` is called at most once every `progress_every` seconds. A first Ctrl-C lets the steps of one
-    state end and gives what was found so far; a second one does not wait for them. Raises NotReplayableError
+    `progress` is called at most once every `progress_every` seconds. A first Ctrl-C lets one step
+    end and gives what was found so far; a second one does not wait for it. Raises NotReplayableError
     if the system is not a function of the state.
     """
     search = _Search(system, questions, limits)
@@ -301,6 +301,8 @@ class _Search(Generic[S, A]):
                                     wrong, place
                                 ):
                                     return "violation"
+                        if interrupts or (deadline < inf and time.monotonic() >= deadline):
+                            return "interrupted" if interrupts else "time budget"
                     if taken == before:
                         self.terminal.append(state)
                         for judge in self.questions.terminal:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path as FilePath
 
@@ -244,6 +245,28 @@ def test_an_interrupt_in_a_judge_loses_nothing() -> None:
     found = explore(counting(20), Questions(invariants=[judge]))
     assert (found.stop, found.states, found.transitions) == ("interrupted", 8, 7)
     assert found.counterexamples["below"].path.last == 5
+
+
+def test_an_interrupt_does_not_wait_for_the_other_steps_of_a_state() -> None:
+    def successors(n: int) -> Iterator[tuple[str, int]]:
+        for target in range(1, 10 if n == 0 else 1):
+            if target == 3:
+                send_interrupt()
+            yield "to", target
+
+    found = explore(Transitions(lambda: [0], successors, lambda n: n))
+    assert (found.stop, found.transitions) == ("interrupted", 3)
+
+
+def test_the_time_is_looked_at_between_the_steps_of_a_state() -> None:
+    def successors(n: int) -> Iterator[tuple[str, int]]:
+        for target in range(1, 1000 if n == 0 else 1):
+            time.sleep(0.01)
+            yield "to", target
+
+    found = explore(Transitions(lambda: [0], successors, lambda n: n), limits=Limits(seconds=0.05))
+    assert found.stop == "time budget"
+    assert 0 < found.transitions < 100
 
 
 def test_an_interrupt_in_the_very_last_step_is_told() -> None:
