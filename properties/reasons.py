@@ -9,6 +9,7 @@ from gangproof.impl.filters import prepare
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod
 from gangproof.impl.placement import within
+from gangproof.impl.queue import missing_claim
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.explanation.attempts import Attempt, alone, entity_of, verdicts
@@ -50,6 +51,8 @@ def _gating(world: World, pod: Pod, plugin: str) -> str:
         return f"has scheduling gates: {', '.join(pod.scheduling_gates)}"
     if plugin == "DefaultPreemption":
         return "waits while its evictions are on their way (PREEMPT-33)"
+    if plugin == "DynamicResources":
+        return f"{missing_claim(world, pod)} (CLAIM-10)"
     group = world.groups.get(pod.group or "")
     if group is None:
         return f"PodGroup {short(pod.group or '')} does not exist (GANG-01)"

@@ -159,6 +159,18 @@ def test_any_order_opens_the_other_outcome(gangproof_command):
     assert winners(any_order) == {"default/red", "default/blue"}
 
 
+def test_a_plain_pod_whose_claim_is_missing_says_so(gangproof_command):
+    """CLAIM-10."""
+    manifests = (
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: '4', pods: '110'}}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}], resourceClaims: "
+        "[{name: x, resourceClaimName: nope}]}\n"
+    )
+    result = gangproof_command("check", "-", input=manifests)
+    assert result.exit_code == 0
+    assert "default/p is pending: resourceclaim default/nope not found (CLAIM-10)" in result.stdout
+
+
 def test_a_gate_that_is_off_takes_the_group_away(gangproof_command):
     result = gangproof_command(
         "check", TRAINING, "-o", "json", "--feature-gates", "GangScheduling=false,GenericWorkload=false"
