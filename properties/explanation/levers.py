@@ -157,8 +157,11 @@ def _tolerate(need: Need, prepared: Sequence[Prepared], taint: Taint, name: str)
 
 
 def _room(need: Need, prepared: Sequence[Prepared]) -> Iterator[Proposal]:
-    """Room freed on nodes where nothing else is in the way, least first, measured in shares of the requests."""
-    used = {name: info.used for name, info in need.seen.nodes.items()}
+    """Room freed on nodes where nothing else is in the way, least first, measured in shares of the requests.
+
+    What the cycle itself has put on a node is not there to be freed.
+    """
+    used = {name: info.used for name, info in need.world.cache.items()}
     first = prepared[0]
     close = [
         (share(tuple(shortages(first.pod.requests, info))), name)

@@ -77,6 +77,16 @@ def test_what_no_node_could_ever_hold_is_not_freed(explained: Explain) -> None:
     assert texts(told) == []
 
 
+def test_what_members_have_just_taken_is_not_freed(explained: Explain) -> None:
+    """On empty nodes there is nothing to free, however much the members before it take."""
+    told = explained(
+        "podgroup/g", "{nodes: [{name: a, cpu: 4}, {name: b, cpu: 4}], podGroups: [{name: g, gang: 3}], "
+        "pods: [{name: 'p[1-3]', group: g, cpu: 3}]}",
+    )  # fmt: skip
+    assert told.state == "pending"
+    assert [one.kind for one in told.suggestions] == ["node", "minimum"]
+
+
 def test_the_gate_tells_how_many_members_are_missing(explained: Explain) -> None:
     """GANG-03."""
     told = explained(
