@@ -179,6 +179,12 @@ def _unpacked(document: Document, base: Path, data: Any, report: Report, kind: s
     yield Item(document, base, _subject(data), data)
 
 
+def _kind(data: Mapping[str, Any]) -> str:
+    """The object's kind, fit to be shown."""
+    kind: str = data["kind"]
+    return kind if kind.isalnum() else shown(kind)
+
+
 def _name(data: Mapping[str, Any]) -> str:
     """The object's namespace, if it is stated, and name, fit to be shown."""
     metadata = data.get("metadata")
@@ -285,7 +291,7 @@ def _unmodelled(omissions: list[_Omission]) -> tuple[Unmodelled, ...]:
     known = {key: lines(texts[key], places[key]) for key in texts if len(texts[key].text) <= LINES_UP_TO}
     return tuple(
         Unmodelled(
-            kind=omission.item.data["kind"],
+            kind=_kind(omission.item.data),
             name=_name(omission.item.data),
             file=omission.item.document.text.name,
             line=known.get(id(omission.item.document.text), {}).get(_place(omission), 0),

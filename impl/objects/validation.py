@@ -69,7 +69,7 @@ def path_text(path: Path) -> str:
         elif step.replace("-", "").replace("_", "").isalnum():
             text += f".{step}" if text else step
         else:
-            text += f"[{step}]"
+            text += f"[{step if step.isprintable() else shown(step)}]"
     return text
 
 

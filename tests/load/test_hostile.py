@@ -155,6 +155,14 @@ def test_too_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
         load_manifests_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
 
 
+def test_nothing_unprintable_is_repeated() -> None:
+    with pytest.raises(InputError) as caught:
+        load_manifests_text(POD + 'spec: {"x\\e[31m": 1}\n')
+    assert 'spec["x\\x1b[31m"]: found' in str(caught.value)
+    loaded = load_manifests_text('apiVersion: v1\nkind: "A\\e[31m\\nB"\nmetadata: {name: x}\n')
+    assert loaded.unmodelled[0].kind == '"A\\x1b[31m\\nB"'
+
+
 def test_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gangproof.load.text.LARGEST_YAML", 10)
     with pytest.raises(InputError, match="of YAML, expected at most 10; as JSON"):
