@@ -15,7 +15,7 @@ REASONS: Mapping[str, str] = {
     " so no pod without member state is popped",
     "CYCLE-10": "not modelled: a step is a plain function of the snapshot, so there is no state of a pod's cycle that"
     " could be stale",
-    "CYCLE-34, FILT-18": "not modelled: devices, volumes, extenders, declared node features and image names",
+    "CYCLE-34, FILT-18": "not modelled: volumes, extenders, declared node features and image names",
     "CYCLE-54": "not modelled: groups have no generation, since every field of their spec is immutable (API-44)",
     "SCORE-11": "nothing to test: both plugins give every node 0, so they are left out of the total",
     "GANG-04": "cannot occur: a look-up finds the group or not, and has no other way to fail",
