@@ -85,7 +85,8 @@ def write_status(rules: Rules, world: World, obj: Object, read: Object | None = 
 def delete(rules: Rules, world: World, kind: str, key: str, uid: int | None = None, by: str = "") -> World:
     """The object is deleted (ACT-02, ACT-03, ACT-05), at once or as soon as nothing holds it.
 
-    Deleting a terminating pod again ends its grace period. An ApiError if none is stored, or none of that uid.
+    Deleting a terminating pod again ends its grace period, and one that has ended has none. An ApiError if none is
+    stored, or none of that uid.
     """
     obj = _stored(world, kind, key, None)
     if uid is not None and getattr(obj, "uid", None) != uid:
@@ -93,6 +94,8 @@ def delete(rules: Rules, world: World, kind: str, key: str, uid: int | None = No
     match obj:
         case Pod() if obj.terminating:
             after = obj if obj.finalizers else None
+        case Pod() if obj.terminal:
+            after = evolve(obj, terminating=True) if obj.finalizers else None
         case Pod() | PodGroup() | ResourceClaim() | Workload() | Job():
             going = evolve(obj, terminating=True)
             after = None if _let_go(going) else going
