@@ -13,6 +13,7 @@ from gangproof.impl.queue import missing_claim
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.explanation.attempts import Attempt, alone, entity_of, verdicts
+from gangproof.properties.explanation.domains import no_domain
 from gangproof.properties.explanation.refusals import seen_by
 from gangproof.properties.scenarios.judge import short
 
@@ -84,7 +85,7 @@ def _refusals(attempt: Attempt, pod: Pod, rules: Rules) -> str:
     """How many nodes refuse the pod and why, with the members that were tried before it in their places."""
     world, cycle = attempt.world, attempt.cycle
     if cycle.taken is None or not cycle.results:
-        return cycle.message
+        return no_domain(world, cycle) or cycle.message
     seen = seen_by(attempt, rules, pod.key)
     nodes = within(cycle, seen.nodes)
     where = f"in domain {cycle.domain.value!r} " if cycle.domain is not None else ""

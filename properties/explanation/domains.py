@@ -9,7 +9,7 @@ from gangproof.impl.cycle import kept_and_minimum
 from gangproof.impl.placement import topology, visit
 from gangproof.impl.rules import Candidates, Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import World
+from gangproof.impl.world import Cycle, World
 from gangproof.properties.explanation.attempts import Attempt
 from gangproof.properties.explanation.model import Domains, DomainTried
 
@@ -38,6 +38,20 @@ def domains_tried(attempt: Attempt, rules: Rules) -> Domains | None:
         for place, one in enumerate(tried)
     )
     return Domains(found[0], tuple(scored), len(domains))
+
+
+def missing_key(world: World, cycle: Cycle) -> str:
+    """The topology key of the cycle's group if no node has it as a label, so that there is no domain; else ""."""
+    if cycle.group is None or cycle.taken is None or cycle.domains != () or cycle.code == "Error":
+        return ""
+    found = topology(world, cycle)
+    return "" if isinstance(found, Candidates) else found[0]
+
+
+def no_domain(world: World, cycle: Cycle) -> str:
+    """Says that no node has the label of the topology key, "" if one has or none is asked for (PLACE-02, PLACE-05)."""
+    key = missing_key(world, cycle)
+    return f"no node has the label {key} (PLACE-02, PLACE-05)" if key else ""
 
 
 def _chosen(attempt: Attempt, place: int) -> bool:

@@ -66,7 +66,7 @@ def _fates(attempt: Attempt, weaker: Sequence[Unit], as_group: bool) -> tuple[Un
             breaks=unit in broken,
             fate="evicted" if victims & set(unit.keys) else "spared",
             rule=rule,
-            why=f"put back, {preemptor} would not fit"
+            why=f"were {'it' if len(unit.keys) == 1 else 'they'} put back, {preemptor} would not fit"
             if victims & set(unit.keys)
             else f"put back, {preemptor} still fits",
         )

@@ -27,7 +27,7 @@ from gangproof.properties.explanation.attempts import (
     trying,
 )
 from gangproof.properties.explanation.claims import claims_of
-from gangproof.properties.explanation.domains import domains_tried
+from gangproof.properties.explanation.domains import domains_tried, no_domain
 from gangproof.properties.explanation.evictions import evictions
 from gangproof.properties.explanation.members import members_of, names_of, number_of, summary
 from gangproof.properties.explanation.model import Explanation, Queue, Quorum, State
@@ -319,7 +319,7 @@ def _why(told: Explanation, attempt: Attempt) -> str:
     if quorum is None:
         return _reasons(told)
     if not attempt.cycle.results:
-        return f": {attempt.cycle.message}"
+        return f": {no_domain(attempt.world, attempt.cycle) or attempt.cycle.message}"
     if not quorum.minimum:
         return f": no member finds a place (CYCLE-28){_reasons(told)}"
     placed = quorum.before + quorum.kept

@@ -32,6 +32,7 @@ from gangproof.properties.explanation.refusals import share, shortages
 NODES_TO_FREE = 50
 MOST_NEW_NODES = 100
 NAMED_NODES = 3
+ONE_VALUE = "one"
 
 
 @frozen
@@ -78,6 +79,28 @@ def levers(need: Need) -> Iterator[Proposal]:
         )
     yield from _room(need, prepared)
     yield from _new_nodes(need, prepared)
+
+
+def labelling(need: Need, key: str) -> Iterator[Proposal]:
+    """The topology key, which no node has, as a label with one value on the fewest nodes with room (PLACE-02).
+
+    On all of them if counting does not say that fewer are enough, or cannot for sure as the pods differ.
+    """
+    wanted = next((pod.node_selector[key] for pod in need.pods if key in pod.node_selector), None)
+    text = f"label {{}} with {key}={wanted}" if wanted is not None else f"label {{}} with one value of {key}"
+    labels = Table({key: wanted if wanted is not None else ONE_VALUE})
+    prepared = need.prepared()
+
+    def change(node: Node) -> Node:
+        return labelled(node, labels)
+
+    enough = list(_same_change(need, prepared, "label", text, change))
+    yield from enough
+    if not enough or len({pod.requests for pod in need.pods}) > 1:
+        nodes = [change(info.node) for info in need.seen.nodes.values() if info.node is not None]
+        if nodes:
+            told = text.format(_named(node.name for node in nodes))
+            yield Proposal("label", told, len(nodes), with_nodes(need.world, nodes))
 
 
 def _uncordoned(node: Node) -> Node | None:

@@ -7,7 +7,7 @@ touch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -18,8 +18,9 @@ from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.explanation.attempts import Attempt, Trying
+from gangproof.properties.explanation.domains import missing_key
 from gangproof.properties.explanation.edits import with_copies, with_group, without_gates
-from gangproof.properties.explanation.levers import Need, Proposal, levers
+from gangproof.properties.explanation.levers import Need, Proposal, labelling, levers
 from gangproof.properties.explanation.model import Outcome, Suggestion
 from gangproof.properties.explanation.refusals import seen_by, without_place
 from gangproof.properties.quiescence import beyond_exact, joint, kind, room
@@ -54,17 +55,22 @@ def suggestions(
     world: World, way: Trying, rules: Rules, goal: Goal, attempt: Attempt | None
 ) -> tuple[Suggestion, ...]:
     """At most five changes that help, the smallest first; if none does, what was tried and is not enough."""
-    found = list(_at_first(world, way, rules, goal) if attempt is None else [])
-    if attempt is not None:
+    if attempt is None:
+        found = list(_in_two(world, way, rules, goal, _at_the_gate(world, rules, goal.entity)))
+    elif key := missing_key(attempt.world, attempt.cycle):
+        found = list(_in_two(world, way, rules, goal, labelling(_without_domain(world, attempt), key)))
+    else:
         later = _after_the_gate(world, rules, goal, attempt)
         found = [_played(proposal, way, goal)[0] for proposal in later]
     helpful = [one for one in found if one.verified]
     return tuple(sorted(helpful or found, key=_size)[:MOST])
 
 
-def _at_first(world: World, way: Trying, rules: Rules, goal: Goal) -> Iterator[Suggestion]:
-    """What opens the gate, alone or, where that is not enough, with what helps afterwards."""
-    for first in _at_the_gate(world, rules, goal.entity):
+def _in_two(
+    world: World, way: Trying, rules: Rules, goal: Goal, firsts: Iterable[Proposal]
+) -> Iterator[Suggestion]:
+    """What has to be done first, alone or, where that is not enough, with what helps afterwards."""
+    for first in firsts:
         suggestion, after = _played(first, way, goal)
         yield suggestion
         if after is not None and not goal.reached(after):
@@ -177,6 +183,14 @@ def _after_the_gate(world: World, rules: Rules, goal: Goal, attempt: Attempt) ->
     if len(without) >= missing:
         seen = seen_by(attempt, rules, None)
         yield from levers(Need(world, seen, tuple(without), missing))
+
+
+def _without_domain(world: World, attempt: Attempt) -> Need:
+    """What a group needs that has found no domain: places for its minimum, beside those placed before."""
+    cycle = attempt.cycle
+    assert cycle.taken is not None
+    before, _, minimum = kept_and_minimum(attempt.world, cycle)
+    return Need(world, cycle.taken, tuple(sorted(cycle.members, key=_requested)), max(1, minimum - before))
 
 
 def _requested(pod: Pod) -> tuple[tuple[str, int], ...]:

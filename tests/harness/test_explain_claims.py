@@ -54,6 +54,61 @@ def test_every_domain_is_told_with_the_number_that_decides(explained: Explain) -
     assert "requests 50 + members 100 = 150 (PLACE-22), chosen" in text
 
 
+UNLABELLED = """create:
+    nodes: [{name: "n[1-3]", cpu: 2}]
+    podGroups: [{name: g, gang: 3, topology: rack}]
+    pods: [{name: "p[1-3]", group: g, cpu: 1}]"""
+
+
+def test_a_topology_key_that_no_node_has_is_named_and_the_label_is_tried(explained: Explain) -> None:
+    """PLACE-02, PLACE-05: nodes without the label belong to no domain."""
+    told = explained("podgroup/g", UNLABELLED, step=1)
+    assert told.sentence == "podgroup/g is pending: no node has the label rack (PLACE-02, PLACE-05)"
+    (one,) = told.suggestions
+    assert (one.kind, one.text, one.outcome) == (
+        "label",
+        "label 2 nodes (n1, n2) with one value of rack",
+        "placed",
+    )
+
+
+def test_a_label_alone_may_not_be_enough(explained: Explain) -> None:
+    """PLACE-02: the domain that the label makes has room for two of the three."""
+    told = explained("podgroup/g", UNLABELLED.replace("n[1-3]", "n[1-2]").replace("cpu: 2", "cpu: 1"), step=1)
+    assert {one.text.split(" (by")[0] for one in told.suggestions} == {
+        "label 2 nodes (n1, n2) with one value of rack, and add one more node like n1",
+        "label 2 nodes (n1, n2) with one value of rack, and lower minCount from 3 to 2",
+    }
+
+
+def test_where_no_label_helps_it_is_told_what_was_tried(explained: Explain) -> None:
+    told = explained("podgroup/g", UNLABELLED.replace("group: g, cpu: 1", "group: g, cpu: 9"), step=1)
+    (one,) = told.suggestions
+    assert (one.outcome, one.objects) == ("not enough", 3)
+    assert "tried, and not enough:" in str(told)
+
+
+def test_the_label_that_members_select_is_the_value(explained: Explain) -> None:
+    """FILT-07: in a domain of another value no member would find a place."""
+    told = explained("podgroup/g", UNLABELLED.replace("cpu: 1}", "cpu: 1, nodeSelector: {rack: a}}"), step=1)
+    assert ("label 2 nodes (n1, n2) with rack=a", "placed") in [(s.text, s.outcome) for s in told.suggestions]
+
+
+def test_members_that_differ_get_as_many_nodes_as_they_need(explained: Explain) -> None:
+    """Two nodes have room for two members each, but not for all four together."""
+    told = explained(
+        "podgroup/g",
+        """create:
+    nodes: [{name: a, cpu: 4}, {name: b, cpu: 4}, {name: c, cpu: 4}]
+    podGroups: [{name: g, gang: 4, topology: rack}]
+    pods: [{name: "big[1-2]", group: g, cpu: 4}, {name: "small[1-2]", group: g, cpu: 1}]""",
+        step=1,
+    )
+    assert ("label 3 nodes (a, b, c) with one value of rack", "placed") in [
+        (s.text, s.outcome) for s in told.suggestions
+    ]
+
+
 PINNED = """create:
     nodes:
     - {name: "a[1-3]", cpu: 1, labels: {rack: a}}

@@ -51,6 +51,17 @@ def test_the_least_important_that_suffice_go(explained: Callable[..., Explanatio
     assert "free cpu 2 on node n" in [one.text for one in told.suggestions]
 
 
+def test_who_goes_is_not_told_as_if_it_had_been_put_back(explained: Callable[..., Explanation]) -> None:
+    """PREEMPT-26: putting a victim back is what would not do, putting back the spared one is what was done."""
+    told = explained(
+        "podgroup/g", "{nodes: [{name: n, cpu: 2}], podGroups: [{name: g, gang: 1, priority: 9}], pods: ["
+        "{name: low, cpu: 1, node: n}, {name: mid, cpu: 1, priority: 5, node: n}, {name: g1, cpu: 1, group: g}]}",
+    )  # fmt: skip
+    lines = [" ".join(line.split()) for line in str(told).splitlines()]
+    assert "evicted low on n priority 0 were it put back, the group would not fit (PREEMPT-26)" in lines
+    assert "spared mid on n priority 5 put back, the group still fits (PREEMPT-26)" in lines
+
+
 def test_a_group_that_goes_whole_is_one_unit(explained: Callable[..., Explanation]) -> None:
     """PREEMPT-20: its members on both nodes go, although one would be enough."""
     told = explained(
