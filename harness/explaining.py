@@ -1,7 +1,7 @@
 """Explaining one group or pod: files in, one explanation for each world that they describe.
 
-Manifests and dumps are one world, as it stands. A scenario is every world in which its runs settle at its end;
-worlds with the same explanation are told once.
+Manifests and dumps are one world, as it stands, with what the controllers would create for it. A scenario is every
+world in which its runs settle at its end; worlds with the same explanation are told once.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from attrs import evolve, fields, frozen, has
 
 from gangproof import checking
 from gangproof.checking import Options, Watch, gates_for, unwatched
+from gangproof.counterexamples.names import wrap
 from gangproof.impl.bulk import world_of
+from gangproof.impl.controllers.creations import with_created
 from gangproof.impl.gates import Object, keep_enabled, served
-from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.objects import Job, Pod, PodGroup, ResourceClaim
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
 from gangproof.load import Loaded, Unmodelled
 from gangproof.properties.explanation import Explanation, UnknownNameError, explain
 from gangproof.properties.explanation.attempts import as_dumped
+from gangproof.properties.explanation.members import names_of
+from gangproof.properties.explanation.text import COLUMNS
 from gangproof.properties.explore import Limits
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle
@@ -74,10 +78,20 @@ class Explained:
 
 
 @frozen
+class Created:
+    """An object that is not in the files: the controller `by` was taken to create it; `name` is its key."""
+
+    kind: str
+    name: str
+    by: Literal["job-controller", "claim-controller"]
+
+
+@frozen
 class Explanations:
     """The answer to one `explain`.
 
-    `undecided` tells what could change the answer and is not modelled, or was not looked at.
+    `created` are the objects that controllers were taken to create before. `undecided` tells what could change the
+    answer and is not modelled, or was not looked at.
     """
 
     asked: str
@@ -85,6 +99,7 @@ class Explanations:
     gates: str
     found: tuple[Explained, ...]
     undecided: tuple[str, ...] = ()
+    created: tuple[Created, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -94,6 +109,10 @@ class Explanations:
 
     def __str__(self) -> str:
         parts = [_told(one, alone=len(self.found) == 1) for one in self.found]
+        if self.created:
+            parts.append(
+                "\n".join(wrap(f"created by controllers: {_names(self.created)}", COLUMNS, "  ", first=""))
+            )
         if self.undecided:
             parts.append("\n".join(["not modelled, and it may decide:", *(f"  {i}" for i in self.undecided)]))
         return "\n\n".join(parts)
@@ -111,9 +130,21 @@ class Explanations:
                     {"scenario": one.source or None, "worlds": one.worlds, **_plain(one.explanation)}
                     for one in self.found
                 ],
+                "created": [_plain(one) for one in self.created],
                 "undecided": list(self.undecided),
             },
         )
+
+
+def _names(created: Sequence[Created]) -> str:
+    """The objects by kind, the first of each by name."""
+    kinds: dict[str, list[str]] = {}
+    for one in created:
+        kinds.setdefault(one.kind, []).append(one.name)
+    return "; ".join(
+        f"{kind if len(names) == 1 else f'{len(names)} {kind}s'} {names_of(names)}"
+        for kind, names in kinds.items()
+    )
 
 
 def _told(one: Explained, alone: bool) -> str:
@@ -151,7 +182,10 @@ def explain_loaded(loaded: Loaded, target: Target, options: Options) -> Explanat
     """
     rules, gates = _rules(options.profile), gates_for(loaded, options)
     objects = [keep_enabled(obj, gates) for obj in loaded.objects if served(obj, gates)]
-    world = as_dumped(world_of(rules, objects, Settings(gates=gates)))
+    settings = Settings(gates=gates)
+    complete = with_created(rules, objects, settings)
+    created = complete[len(objects) :]
+    world = as_dumped(world_of(rules, complete, settings))
     found = explain(world, rules, target.kind, target.key)
     concerned = _concerned(world, target)
     undecided = tuple(
@@ -159,21 +193,36 @@ def explain_loaded(loaded: Loaded, target: Target, options: Options) -> Explanat
     )
     missing = sorted({name for obj in concerned for name in object_features(obj)} & MISSING)
     return Explanations(
-        str(target), options.profile, str(gates), (Explained("", 1, found),), (*undecided, *missing)
+        str(target),
+        options.profile,
+        str(gates),
+        (Explained("", 1, found),),
+        (*undecided, *missing),
+        tuple(map(_created, created)),
     )
+
+
+def _created(obj: Object) -> Created:
+    by = "claim-controller" if isinstance(obj, ResourceClaim) else "job-controller"
+    return Created(type(obj).__name__, obj.key, by)
 
 
 def _rules(profile: str) -> Rules:
     return checking.PROFILES[checking.known(profile)]
 
 
-def _concerned(world: World, target: Target) -> list[Pod | PodGroup]:
-    """The asked objects and those of the group."""
+def _concerned(world: World, target: Target) -> list[Pod | PodGroup | Job]:
+    """The asked objects, those of the group, and the Jobs that they belong to."""
     pod = world.pods.get(target.key) if target.kind == "pod" else None
     group = target.key if target.kind == "podGroup" else pod.group if pod is not None else None
-    found: list[Pod | PodGroup] = [p for p in world.pods.values() if p is pod or (group and p.group == group)]
+    found: list[Pod | PodGroup | Job] = [
+        p for p in world.pods.values() if p is pod or (group and p.group == group)
+    ]
     stored = world.groups.get(group or "")
-    return [stored, *found] if stored is not None else found
+    if stored is not None:
+        found.insert(0, stored)
+    makers = {owner.uid for obj in found for owner in obj.owners if owner.kind == "Job"}
+    return [*found, *(job for job in world.jobs.values() if job.uid in makers)]
 
 
 def _unmodelled(

@@ -151,36 +151,43 @@ def _minimum(world: World, entity: str) -> int:
 
 
 def _gate(world: World, entity: str, pods: Sequence[Pod]) -> str:
-    """What the queue's gate says, with its numbers."""
-    parts: list[str] = []
+    """What the queue's gate says, with its numbers: of the group, and of pods that it holds for their own sake."""
+    held = _held_alone(world, pods)
+    closed = [f"closed for {names_of(keys)}: {why}" for why, keys in held.items()]
     grouped = entity in world.groups or any(pod.group == entity for pod in pods)
-    if grouped and world.settings.gates.gang_scheduling:
-        group = world.groups.get(entity)
-        if group is None:
-            parts.append(f"closed: PodGroup {bare(entity)} does not exist (GANG-01)")
-        elif group.min_count is None:
-            parts.append("open: the basic policy has no minimum (GANG-02)")
-        else:
-            known = count(world.members_of(entity), "gate")
-            word = "open" if known >= group.min_count else "closed"
-            parts.append(f"{word}: {known} of at least {group.min_count} members exist (GANG-03)")
-    parts.extend(_claims_at_the_gate(world, pods))
-    held = [pod for pod in pods if pod.scheduling_gates and pod.node_name is None]
-    if held:
-        names = ", ".join(sorted({gate for pod in held for gate in pod.scheduling_gates}))
-        which = names_of([pod.key for pod in held])
-        parts.append(f"closed for {which}: scheduling gates {names} (QUEUE-09)")
-    return "; ".join(parts) or "open"
+    if not grouped or not world.settings.gates.gang_scheduling:
+        return "; ".join(closed) or "open"
+    group_lets, words = _group_gate(world, entity)
+    if not group_lets:
+        return "; ".join((f"closed: {words}", *closed))
+    waiting = {pod.key for pod in pods if _waits(world, pod)}
+    if closed and waiting <= {key for keys in held.values() for key in keys}:
+        return "; ".join((*closed, words))
+    return ", but ".join(filter(None, (f"open: {words}", "; ".join(closed))))
 
 
-def _claims_at_the_gate(world: World, pods: Sequence[Pod]) -> Iterator[str]:
-    """Which claim holds waiting pods at the gate: the same reason once, with whom it holds."""
+def _group_gate(world: World, entity: str) -> tuple[bool, str]:
+    """Whether the group's gate lets members in, and why (GANG-01 to GANG-03)."""
+    group = world.groups.get(entity)
+    if group is None:
+        return False, f"PodGroup {bare(entity)} does not exist (GANG-01)"
+    if group.min_count is None:
+        return True, "the basic policy has no minimum (GANG-02)"
+    known = count(world.members_of(entity), "gate")
+    return known >= group.min_count, f"{known} of at least {group.min_count} members exist (GANG-03)"
+
+
+def _held_alone(world: World, pods: Sequence[Pod]) -> dict[str, list[str]]:
+    """The pods that are held at the gate whatever their group is, by the reason."""
     held: dict[str, list[str]] = {}
     for pod in pods:
         if _waits(world, pod) and (why := missing_claim(world, pod)):
-            held.setdefault(why, []).append(pod.key)
-    for why, keys in held.items():
-        yield f"closed for {names_of(keys)}: {why} (CLAIM-10)"
+            held.setdefault(f"{why} (CLAIM-10)", []).append(pod.key)
+    gated = [pod for pod in pods if pod.scheduling_gates and pod.node_name is None]
+    if gated:
+        names = ", ".join(sorted({gate for pod in gated for gate in pod.scheduling_gates}))
+        held[f"scheduling gates {names} (QUEUE-09)"] = [pod.key for pod in gated]
+    return held
 
 
 def _held(

@@ -314,10 +314,16 @@ def test_the_text_begins_with_one_sentence_that_answers(gangproof_command: Calla
     )
 
 
-def test_every_field_of_the_json_is_documented() -> None:
+def test_every_field_of_the_json_is_documented(tmp_path: Path) -> None:
     """Each field name that can come out stands in docs/explain.md."""
     pending = gangproof.explain(ROOT / "examples/two-gangs", "podgroup/blue")
     evicting = gangproof.explain(ROOT / "scenarios/preemption.scenario.yaml", "podgroup/mid-pg", step=2)
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    job = {
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template},
+    }  # fmt: skip
+    (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    creating = gangproof.explain(tmp_path / "job.json", "pod/j-0")
     page = (ROOT / "docs/explain.md").read_text(encoding="utf-8")
 
     def names(value: object) -> set[str]:
@@ -328,5 +334,6 @@ def test_every_field_of_the_json_is_documented() -> None:
         return set[str]().union(*map(names, value)) if isinstance(value, list) else set()
 
     told = names(json.loads(pending.json())) | names(json.loads(evicting.json()))
-    assert "breaks" in told
+    told |= names(json.loads(creating.json()))
+    assert {"breaks", "by", "created"} <= told
     assert {name for name in told if f"`{name}`" not in page} == set()
