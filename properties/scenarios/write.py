@@ -213,10 +213,17 @@ def _group(group: PodGroup) -> dict[str, Any]:
     topology = group.topology_keys[0] if group.topology_keys else None
     mode = group.disruption_mode if group.disruption_mode != "Pod" else None
     finalizers = list(group.finalizers) if group.finalizers != (PROTECTION_FINALIZER,) else None
+    template = f"{group.workload_name}/{group.pod_group_template_name}" if group.workload_name else None
     return {
         **_identity(group.namespace, group.name),
         **policy,
-        **_set(priority=group.priority, disruptionMode=mode, topology=topology),
+        **_set(
+            priority=group.priority,
+            priorityClass=group.priority_class_name,
+            disruptionMode=mode,
+            topology=topology,
+            template=template,
+        ),
         **({} if finalizers is None else {"finalizers": finalizers}),
     }
 
@@ -235,6 +242,7 @@ def _pod(pod: Pod) -> dict[str, Any]:
         **_quantities({name: amount for name, amount in pod.requests.items() if amount}),
         **_set(
             priority=pod.priority,
+            priorityClass=pod.priority_class_name,
             node=pod.node_name,
             schedulerName=scheduler,
             labels=dict(pod.labels),
