@@ -42,7 +42,8 @@ def check(world: World, cycle: Cycle) -> World:
         failed = evolve(cycle, stage="submitting", code="Error", message=error, results=results)
         return evolve(world, cycle=failed)
     members = tuple(p for p in cycle.members if p.key not in world.assumed and not _going(world, p))
-    skipped = (pod.key for pod in cycle.members if pod not in members)
+    tried = {pod.key for pod in members}
+    skipped = (pod.key for pod in cycle.members if pod.key not in tried)
     return evolve(close(world, skipped), cycle=evolve(cycle, members=members))
 
 

@@ -22,6 +22,9 @@ HELD_IN_CYCLE = "an eviction call that is held open while the scheduler waits fo
 """Without SchedulerAsyncPreemption nothing else is tried until the call has ended (PREEMPT-32)."""
 FAILED_IN_CYCLE = "an eviction call of a group's member that fails while the members are tried"
 """Without SchedulerAsyncPreemption the member counts as rejected then, before the next one is tried (CYCLE-17)."""
+MOST_JOB_PODS = 500
+LARGE_JOB = f"a Job of more than {MOST_JOB_PODS} pods"
+"""One sync makes them all, and every rule looks at every one."""
 SAME_NAME = "a pod that takes the name of one whose place is still held"
 """The cache goes by uid, and has both (BIND-01)."""
 

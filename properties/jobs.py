@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from gangproof.impl.actions import Action
 from gangproof.impl.control import Sync
 from gangproof.impl.controllers.job_sync import COMPONENT
+from gangproof.impl.limits import LARGE_JOB
 from gangproof.impl.objects import Job, Pod, PodGroup
 from gangproof.impl.objects.owner import controlled_by
 from gangproof.impl.profiles import INTENDED
@@ -88,8 +89,11 @@ def _pods(world: World, job: Job) -> list[Pod]:
 def unserved(world: World) -> Violation | None:
     """LIVE-15: a Job that for good lacks pods, its Workload or its PodGroup, or its end, if nobody meddled.
 
-    A Job is not promised anything while the controller sees nothing, or while it rests after a failure.
+    A Job is not promised anything while the controller sees nothing, or while it rests after a failure; nor is
+    anything known where one is too large to be modelled.
     """
+    if LARGE_JOB in world.ghost.beyond:
+        return None
     if any(name.startswith(COMPONENT) for name in world.environment.stale):
         return None
     for job in stored(world, "job").values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 from gangproof.impl.cycle import kept_and_minimum, refusal
 from gangproof.impl.filters import prepare
@@ -63,10 +64,9 @@ def _gating(world: World, pod: Pod, plugin: str) -> str:
 
 def _after_a_cycle(world: World, pod: Pod, rules: Rules) -> str:
     """What a cycle of the pod's entity comes to, from here, with everybody else left alone."""
-    verdict = next(verdicts(alone(world, entity_of(world, pod)), rules), None)
-    if verdict is None:
+    attempt = _next_attempt(world, entity_of(world, pod), rules)
+    if attempt is None:
         return "is not tried"
-    attempt = Attempt(*verdict)
     cycle = attempt.cycle
     result = next((r for r in cycle.results if r.pod == pod.key), None)
     own = _refusals(attempt, pod, rules)
@@ -79,6 +79,13 @@ def _after_a_cycle(world: World, pod: Pod, rules: Rules) -> str:
     if cycle.code == "Success" or not minimum:
         return own
     return f"{own}; {quorum}"
+
+
+@lru_cache(maxsize=16)
+def _next_attempt(world: World, entity: str, rules: Rules) -> Attempt | None:
+    """The first way in which the entity's next cycle may come to its verdict; its members ask one after the other."""
+    verdict = next(verdicts(alone(world, entity), rules), None)
+    return None if verdict is None else Attempt(*verdict)
 
 
 def _refusals(attempt: Attempt, pod: Pod, rules: Rules) -> str:

@@ -17,6 +17,7 @@ from gangproof.impl.control import Control, Sync
 from gangproof.impl.controllers.job_objects import group_of, pod_of, workload_of
 from gangproof.impl.controllers.job_pods import Plan
 from gangproof.impl.gates import FeatureGates, Object
+from gangproof.impl.limits import LARGE_JOB, MOST_JOB_PODS, note
 from gangproof.impl.objects import Job, Pod, PodGroup, Workload
 from gangproof.impl.objects.job import TRACKING_FINALIZER
 from gangproof.impl.objects.owner import controlled_by
@@ -71,7 +72,8 @@ def _job_of(obj: Object | None) -> str | None:
 def begin(rules: Rules, world: World, key: str) -> World:
     """A sync begins, and comes to its first call; without one it is over (ACT-28).
 
-    A Job that is gone or finished has no claim on pods any more.
+    A Job that is gone or finished has no claim on pods any more. One that wants too many pods is left alone, with a
+    note.
     """
     control = world.control
     world = _with(world, due=removed(control.due, key), retrying=removed(control.retrying, key))
@@ -81,6 +83,8 @@ def begin(rules: Rules, world: World, key: str) -> World:
         return _released(rules, world, [pod for pod in pods if _job_of(pod) == key])
     if job.managed_elsewhere:
         return world
+    if job.parallelism > MOST_JOB_PODS and not job.suspend:
+        return note(world, LARGE_JOB)
     mine = tuple(pod for pod in pods if controlled_by(pod.owners, "Job", job.uid))
     stage = "workload" if rules.eligible(world.settings.gates, job) else "pods"
     return _advance(rules, world, Sync(job, mine, stage))

@@ -262,6 +262,28 @@ def test_a_group_without_pods_is_warned_about_in_every_form(gangproof_command, t
     assert NO_PODS in result.stdout
 
 
+LARGE = """apiVersion: batch/v1
+kind: Job
+metadata: {name: j}
+spec:
+  parallelism: 1000000
+  completions: 1000000
+  template: {spec: {restartPolicy: Never, containers: [{name: c}]}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+status: {allocatable: {cpu: 2, memory: 4Gi, pods: 10}}
+"""
+
+
+def test_a_job_of_a_million_pods_is_inconclusive_at_once(gangproof_command, tmp_path):
+    (tmp_path / "large.yaml").write_text(LARGE)
+    result = gangproof_command("check", tmp_path / "large.yaml")
+    assert result.exit_code == 3
+    assert "not modelled yet: a Job of more than 500 pods" in result.stdout
+
+
 @pytest.mark.parametrize(
     "options",
     [["--feature-gates", "GangScheduling=false"], ["--any-order"], ["--failures", "1"], ["--deletions", "1"]],
