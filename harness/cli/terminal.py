@@ -118,5 +118,8 @@ def _failed(error: Exception, session: object) -> int:
     else:
         first = next(iter(str(error).splitlines()), "")
         tell(f"internal error: {type(error).__name__}: {first[:200]}")
-        tell("please report it to the project, with the output of: gangproof --debug COMMAND…")
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("gangproof"):
+            tell("after new files have come into a checkout, run make install again")
+        else:
+            tell("please report it to the project, with the output of: gangproof --debug COMMAND…")
     return INTERNAL

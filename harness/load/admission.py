@@ -124,7 +124,7 @@ def _check_group(
 ) -> None:
     if pod.group is not None and ("PodGroup", pod.group) not in known:
         where = (*path, "spec", "schedulingGroup", "podGroupName")
-        hint = "Kubernetes accepts it; with GangScheduling on the pod waits until there is one"
+        hint = "Kubernetes accepts it; with GangScheduling, on unless said otherwise, the pod waits for one"
         report.warning(entry.item, where, f"no PodGroup {pod.group}", "one that is there", hint, "API-48")
 
 

@@ -7,7 +7,7 @@ through admission first, as if it were created now.
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 from gangproof.errors import InputError, Problem
 from gangproof.impl.gates import CLUSTER_WIDE as NOT_NUMBERED
 from gangproof.impl.gates import FeatureGates, Object, gates_needed
+from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.objects.checks import entries_of, fields_of, is_dns_subdomain, shown
 from gangproof.impl.objects.validation import Path, violations
 from gangproof.load.admission import Entry, admit
@@ -272,10 +273,21 @@ def _age(entry: Entry) -> float:
     return float("inf") if created is None else created
 
 
-def _gates_by_presence(entries: Iterable[Entry]) -> set[str]:
-    """WorkloadAwarePreemption if a group has a priority, be it 0: without the gate it has none (API-53)."""
-    groups = (entry.item.data["spec"] for entry in entries if entry.kind == "PodGroup")
-    return {"WorkloadAwarePreemption"} if any(s.get("priority") is not None for s in groups) else set()
+def _gates_by_presence(entries: Sequence[Entry]) -> set[str]:
+    """Gates that the objects by themselves do not tell of.
+
+    WorkloadAwarePreemption if a group has a priority, be it 0: without the gate it has none (API-53). GangScheduling if
+    a pod names a group that is not there: only with it the pod waits for one (GANG-01, DEV-01), and whoever names a
+    group means to have one.
+    """
+    groups = {entry.value.key: entry for entry in entries if isinstance(entry.value, PodGroup)}
+    named = {entry.value.group for entry in entries if isinstance(entry.value, Pod)} - {None}
+    found: set[str] = set()
+    if any(entry.item.data["spec"].get("priority") is not None for entry in groups.values()):
+        found.add("WorkloadAwarePreemption")
+    if named - groups.keys():
+        found.add("GangScheduling")
+    return found
 
 
 def _numbered(objects: Iterable[Object]) -> Iterator[Object]:

@@ -73,7 +73,8 @@ def outcomes(found: Sequence[Outcome]) -> Iterator[str]:
         if len(found) > 1:
             yield f"  outcome {number}"
         indent = "    " if len(found) > 1 else "  "
-        yield from (indent + line for line in str(outcome).splitlines())
+        told = str(outcome).splitlines() or ["no pods and no groups"]
+        yield from (indent + line for line in told)
     if len(found) > OUTCOMES_SHOWN:
         yield f"  and {len(found) - OUTCOMES_SHOWN} more (-o json has them all)"
 

@@ -262,6 +262,18 @@ def test_a_group_without_pods_is_warned_about_in_every_form(gangproof_command, t
     assert NO_PODS in result.stdout
 
 
+def test_a_pod_whose_group_is_not_in_the_files_waits_for_it(gangproof_command, tmp_path):
+    """Without GangScheduling it would be placed like any other (DEV-01); a file was forgotten, most likely."""
+    pod = LONELY.partition("---")[2].replace("spec: {", "spec: {schedulingGroup: {podGroupName: absent}, ")
+    node = LARGE.partition("---")[2]
+    (tmp_path / "alone.yaml").write_text(f"{pod}---{node}")
+    result = gangproof_command("check", tmp_path / "alone.yaml")
+    assert "default/x is pending: PodGroup absent does not exist (GANG-01)" in result.stdout
+    assert "found no PodGroup default/absent" in result.stdout
+    switched = gangproof_command("check", tmp_path / "alone.yaml", "--feature-gates", "GangScheduling=false")
+    assert "default/x is bound to n" in switched.stdout
+
+
 LARGE = """apiVersion: batch/v1
 kind: Job
 metadata: {name: j}
