@@ -130,7 +130,8 @@ def _nobody_waits(world: World, entity: str, pods: Sequence[Pod]) -> tuple[State
     if not pods:
         return (
             "gated",
-            f"has no members yet, at least {minimum} are needed (GANG-03)" if minimum else "has no members",
+            (f"has no members yet, at least {minimum} are needed (GANG-03)" if minimum else "has no members")
+            + _suspended(world, entity),
         )
     if placed >= max(1, minimum):
         of = f", at least {minimum} are needed" if minimum else ""
@@ -143,6 +144,14 @@ def _nobody_waits(world: World, entity: str, pods: Sequence[Pod]) -> tuple[State
         else "has nobody waiting"
     )
     return ("gated", f"falls short: {short} (GANG-03)") if minimum else ("ended", short)
+
+
+def _suspended(world: World, entity: str) -> str:
+    """Says that the Job that would make the members is suspended (CTRL-13), "" if there is none."""
+    group = world.groups.get(entity)
+    makers = {owner.uid for owner in group.owners if owner.kind == "Job"} if group is not None else set[int]()
+    job = next((job for job in world.jobs.values() if job.uid in makers and job.suspend), None)
+    return f": Job {bare(job.key)} is suspended (CTRL-13)" if job is not None else ""
 
 
 def _minimum(world: World, entity: str) -> int:
@@ -261,7 +270,7 @@ def _tried(
         notes=tuple(_notes(base.queue, before, now, way, entity, pods, attempt)),
         beyond=tuple(sorted(beyond)),
     )
-    left_out = first is not None and any(r.pod == first and not r.kept for r in attempt.cycle.results)
+    left_out = first is not None and not any(r.pod == first and r.kept for r in attempt.cycle.results)
     if left_out or not attempt.fits:
         goal = Goal(entity, first if left_out and attempt.fits else None, at_once=attempt.helps)
         explanation = evolve(explanation, suggestions=suggestions(now, way, rules, goal, attempt))
@@ -289,6 +298,8 @@ def _sentence(told: Explanation, attempt: Attempt, focus: Pod | None) -> str:
     turn = "at its next turn" if not told.queue.entities_ahead else _after(told.queue)
     number = sum(result.kept for result in attempt.cycle.results)
     match told.state:
+        case "fits" if own is not None and own.state == "gated":
+            return f"is held at the gate ({own.why}), while its group is placed {turn}"
         case "fits" if own is not None and own.state != "place found":
             return f"finds no place{_reasons(told)}, while its group is placed {turn}"
         case "fits" if own is not None:

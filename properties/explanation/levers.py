@@ -81,23 +81,26 @@ def levers(need: Need) -> Iterator[Proposal]:
     yield from _new_nodes(need, prepared)
 
 
-def labelling(need: Need, key: str) -> Iterator[Proposal]:
-    """The topology key, which no node has, as a label with one value on the fewest nodes with room (PLACE-02).
+def labelling(need: Need, key: str, value: str | None = None) -> Iterator[Proposal]:
+    """The topology key as a label with one value on the fewest nodes that lack it and have room (PLACE-02).
 
-    On all of them if counting does not say that fewer are enough, or cannot for sure as the pods differ.
+    Without a value it is the one that a pod selects, or any. On all of these nodes if counting does not say that
+    fewer are enough, or cannot for sure as the pods differ.
     """
-    wanted = next((pod.node_selector[key] for pod in need.pods if key in pod.node_selector), None)
-    text = f"label {{}} with {key}={wanted}" if wanted is not None else f"label {{}} with one value of {key}"
-    labels = Table({key: wanted if wanted is not None else ONE_VALUE})
+    if value is None:
+        value = next((pod.node_selector[key] for pod in need.pods if key in pod.node_selector), None)
+    text = f"label {{}} with {key}={value}" if value is not None else f"label {{}} with one value of {key}"
+    labels = Table({key: value if value is not None else ONE_VALUE})
     prepared = need.prepared()
 
-    def change(node: Node) -> Node:
-        return labelled(node, labels)
+    def change(node: Node) -> Node | None:
+        return None if key in node.labels else labelled(node, labels)
 
     enough = list(_same_change(need, prepared, "label", text, change))
     yield from enough
     if not enough or len({pod.requests for pod in need.pods}) > 1:
-        nodes = [change(info.node) for info in need.seen.nodes.values() if info.node is not None]
+        there = (info.node for info in need.seen.nodes.values() if info.node is not None)
+        nodes = [changed for node in there if (changed := change(node)) is not None]
         if nodes:
             told = text.format(_named(node.name for node in nodes))
             yield Proposal("label", told, len(nodes), with_nodes(need.world, nodes))

@@ -116,7 +116,7 @@ def _both(world: World, first: Proposal, second: Proposal, entity: str) -> Propo
 
 def _at_the_gate(world: World, rules: Rules, entity: str) -> Iterator[Proposal]:
     """What lets the asked one into the queue (GANG-01, GANG-03, scheduling gates)."""
-    own = [pod for pod in world.pods.values() if entity in (pod.group, pod.key) and _pending(pod)]
+    own = _own(world, entity)
     held = [pod for pod in own if pod.scheduling_gates]
     group = world.groups.get(entity)
     if not own or len(held) > MOST_COPIES:
@@ -144,6 +144,11 @@ def _at_the_gate(world: World, rules: Rules, entity: str) -> Iterator[Proposal]:
         yield _lower(world, rules, group, free)
     for first in ungated:
         yield _both(world, first, _lower(first.world, rules, group, known), entity)
+
+
+def _own(world: World, entity: str) -> list[Pod]:
+    """The pending pods of the entity."""
+    return [pod for pod in world.pods.values() if entity in (pod.group, pod.key) and _pending(pod)]
 
 
 def _pending(pod: Pod) -> bool:
@@ -176,13 +181,19 @@ def _after_the_gate(world: World, rules: Rules, goal: Goal, attempt: Attempt) ->
     group = world.groups.get(goal.entity)
     if goal.pod is None and group is not None and kept and before + kept < minimum:
         yield _lower(world, rules, group, before + kept)
+    if goal.pod is not None or before + kept < minimum:
+        own = [pod for pod in _own(world, goal.entity) if goal.pod in (None, pod.key)]
+        yield from _ungated(world, rules, [pod for pod in own if pod.scheduling_gates])
     missing = max(1, minimum - before - kept)
     without = sorted(without_place(attempt), key=_requested)
     if goal.pod is not None:
         without, missing = [pod for pod in without if pod.key == goal.pod], 1
     if len(without) >= missing:
         seen = seen_by(attempt, rules, None)
-        yield from levers(Need(world, seen, tuple(without), missing))
+        need = Need(world, seen, tuple(without), missing)
+        yield from levers(need)
+        if attempt.cycle.domain is not None and group is not None and group.topology_keys:
+            yield from labelling(need, group.topology_keys[0], attempt.cycle.domain.value)
 
 
 def _without_domain(world: World, attempt: Attempt) -> Need:

@@ -117,6 +117,30 @@ def test_scheduling_gates_are_named(explained: Explain) -> None:
     assert texts(told) == ["remove the scheduling gates a.b/c of p"]
 
 
+GATED = (
+    "{nodes: [{name: n, cpu: 3}], podGroups: [{name: g, gang: 3}], "
+    "pods: [{name: 'p[1-2]', group: g, cpu: 1}, {name: q, group: g, cpu: 1, gates: [a.b/c]}]}"
+)
+
+
+def test_a_gated_member_that_is_missing_in_the_quorum_is_let_in(explained: Explain) -> None:
+    """QUEUE-09, CYCLE-26: enough members exist, and one of them may not be tried."""
+    told = explained("podgroup/g", GATED)
+    assert told.gate == (
+        "open: 3 of at least 3 members exist (GANG-03), but closed for q: scheduling gates a.b/c (QUEUE-09)"
+    )
+    assert (told.state, texts(told)[0]) == ("pending", "remove the scheduling gates a.b/c of q")
+
+
+def test_a_gated_member_is_told_so_while_its_group_is_placed(explained: Explain) -> None:
+    """QUEUE-09: that it finds no place would be wrong."""
+    told = explained("pod/q", GATED.replace("gang: 3", "gang: 2"))
+    assert told.sentence == (
+        "pod/q is held at the gate (scheduling gates a.b/c), while its group is placed at its next turn"
+    )
+    assert texts(told) == ["remove the scheduling gates a.b/c of q"]
+
+
 def test_a_missing_podgroup_is_told(explained: Explain) -> None:
     """GANG-01."""
     told = explained("podgroup/g", "{nodes: [{name: n, cpu: 2}], pods: [{name: p, cpu: 1, group: g}]}")

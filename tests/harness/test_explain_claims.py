@@ -109,6 +109,18 @@ def test_members_that_differ_get_as_many_nodes_as_they_need(explained: Explain) 
     ]
 
 
+def test_a_node_without_the_label_can_join_a_domain(explained: Explain) -> None:
+    """PLACE-02: n3 has room, and belongs to no domain."""
+    told = explained(
+        "podgroup/g",
+        UNLABELLED.replace(
+            '{name: "n[1-3]", cpu: 2}', "{name: n1, cpu: 2, labels: {rack: a}}, {name: n3, cpu: 2}"
+        ),
+        step=1,
+    )
+    assert ("label node n3 with rack=a", "placed") in [(s.text, s.outcome) for s in told.suggestions]
+
+
 PINNED = """create:
     nodes:
     - {name: "a[1-3]", cpu: 1, labels: {rack: a}}

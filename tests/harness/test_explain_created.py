@@ -160,6 +160,13 @@ def test_a_job_that_is_done_gets_nothing(manifests: Manifests, status: str) -> N
     assert "created" not in str(found)
 
 
+def test_a_suspended_job_has_a_group_without_members(manifests: Manifests) -> None:
+    """CTRL-13."""
+    found = gangproof.explain(manifests(NODES, JOB, "  suspend: true\n"), "podgroup/j")
+    assert names(found) == ["Workload j", "PodGroup j"]
+    assert found.found[0].explanation.sentence.endswith("(GANG-03): Job j is suspended (CTRL-13)")
+
+
 def test_nothing_in_a_dump_is_removed(manifests: Manifests) -> None:
     """CTRL-16: the Job would delete its surplus pod, which holds its room until it has."""
     single = (
