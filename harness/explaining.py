@@ -184,12 +184,19 @@ def explain_loaded(loaded: Loaded, target: Target, options: Options) -> Explanat
     objects = [keep_enabled(obj, gates) for obj in loaded.objects if served(obj, gates)]
     settings = Settings(gates=gates)
     complete = with_created(rules, objects, settings)
-    created = complete[len(objects) :]
-    world = as_dumped(world_of(rules, complete, settings))
-    found = explain(world, rules, target.kind, target.key)
+    created = tuple(map(_created, complete.made))
+    world = as_dumped(world_of(rules, (*complete.given, *complete.made), settings))
+    try:
+        found = explain(world, rules, target.kind, target.key)
+    except UnknownNameError:
+        if not complete.beyond:
+            raise
+        return Explanations(str(target), options.profile, str(gates), (), complete.beyond, created)
     concerned = _concerned(world, target)
     undecided = tuple(
-        [*_unmodelled(loaded.unmodelled, concerned, found)] if found.state not in ("placed", "ended") else []
+        [*complete.beyond, *_unmodelled(loaded.unmodelled, concerned, found)]
+        if found.state not in ("placed", "ended")
+        else []
     )
     missing = sorted({name for obj in concerned for name in object_features(obj)} & MISSING)
     return Explanations(
@@ -198,7 +205,7 @@ def explain_loaded(loaded: Loaded, target: Target, options: Options) -> Explanat
         str(gates),
         (Explained("", 1, found),),
         (*undecided, *missing),
-        tuple(map(_created, created)),
+        created,
     )
 
 

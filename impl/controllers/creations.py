@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from gangproof.impl.bulk import world_of
 from gangproof.impl.controllers.claims import one_pass
@@ -20,13 +20,22 @@ from gangproof.impl.store import KINDS, kind_of, stored
 from gangproof.impl.world import Settings, World
 
 
-def with_created(rules: Rules, objects: Sequence[Object], settings: Settings) -> tuple[Object, ...]:
-    """The objects in their order, and after them what the controllers create (CTRL-10, CLAIM-02, CLAIM-08).
+@frozen
+class Completed:
+    """The given objects in their order, what the controllers `made`, and what that needs and the model lacks."""
+
+    given: tuple[Object, ...]
+    made: tuple[Object, ...] = ()
+    beyond: tuple[str, ...] = ()
+
+
+def with_created(rules: Rules, objects: Sequence[Object], settings: Settings) -> Completed:
+    """The objects with what the controllers create for them (CTRL-10, CLAIM-02, CLAIM-08).
 
     Pods and groups for which claims were made name them. ApiError if two objects have the same key.
     """
     if not any(isinstance(obj, Job | ResourceClaimTemplate) for obj in objects):
-        return tuple(objects)
+        return Completed(tuple(objects))
     nobody_schedules = evolve(settings, profiles=())
     before = world_of(rules, objects, nobody_schedules)
     after = before
@@ -35,7 +44,7 @@ def with_created(rules: Rules, objects: Sequence[Object], settings: Settings) ->
     for about in list(_unnamed(after)):
         after = one_pass(rules, after, about)
     if after == before:
-        return tuple(objects)
+        return Completed(tuple(objects))
     known = {(kind_of(obj), obj.key) for obj in objects}
     made = [
         (getattr(obj, "uid", 0), obj)
@@ -43,8 +52,11 @@ def with_created(rules: Rules, objects: Sequence[Object], settings: Settings) ->
         for key, obj in stored(after, kind).items()
         if (kind, key) not in known
     ]
-    now = (stored(after, kind_of(obj)).get(obj.key, obj) for obj in objects)
-    return (*now, *(obj for _, obj in sorted(made, key=lambda one: one[0])))
+    return Completed(
+        tuple(stored(after, kind_of(obj)).get(obj.key, obj) for obj in objects),
+        tuple(obj for _, obj in sorted(made, key=lambda one: one[0])),
+        tuple(sorted(after.ghost.beyond)),
+    )
 
 
 def _incomplete(rules: Rules, world: World) -> Iterator[str]:

@@ -277,6 +277,21 @@ def test_what_is_not_modelled_of_a_job_leaves_its_pods_undecided(
     assert "volumes" in result.stdout
 
 
+def test_a_job_that_is_too_large_is_not_told_to_be_missing(
+    gangproof_command: Callable[..., Result], manifests: Manifests
+) -> None:
+    """Its pods are not modelled: whether they leave room for others, or fit themselves, is not known."""
+    large = JOB.replace(": 3\n", ": 501\n")
+    own = gangproof_command("explain", manifests(NODES, large), "podgroup/j")
+    assert own.exit_code == 3
+    assert "a Job of more than 500 pods" in own.stdout
+    other = gangproof_command(
+        "explain", manifests(NODES, large, "---", GROUP, MEMBER.format(name="p")), "pod/p"
+    )
+    assert other.exit_code == 3
+    assert "a Job of more than 500 pods" in other.stdout
+
+
 def test_json_names_what_was_created(gangproof_command: Callable[..., Result], manifests: Manifests) -> None:
     result = gangproof_command("explain", manifests(NODES, DEVICES, GANG), "podgroup/d", "-o", "json")
     assert json.loads(result.stdout)["created"] == [
