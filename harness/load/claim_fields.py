@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gangproof.load import metadata_fields
+from gangproof.load.metadata_fields import METADATA
 from gangproof.load.schema import (
     BOOLEAN,
     IGNORED,
@@ -22,35 +24,10 @@ from gangproof.load.schema import (
 _CAPACITY = Unmodelled("capacity that several claims share is not modelled")
 _BINDING = Unmodelled("conditions that a device must meet before binding are not modelled")
 
-METADATA = Fields(
-    {
-        "name": STRING,
-        "namespace": STRING,
-        "labels": TEXT_MAP,
-        "annotations": TEXT_MAP,
-        "finalizers": STRINGS,
-        "creationTimestamp": STRING,
-        "deletionTimestamp": STRING,
-        "uid": STRING,
-        "resourceVersion": STRING,
-        "ownerReferences": ListOf(
-            Fields(
-                {
-                    "apiVersion": STRING,
-                    "kind": STRING,
-                    "name": STRING,
-                    "uid": STRING,
-                    "controller": BOOLEAN,
-                    "blockOwnerDeletion": IGNORED,
-                }
-            )
-        ),
-        **dict.fromkeys(
-            ("generateName", "selfLink", "generation", "deletionGracePeriodSeconds", "managedFields"), IGNORED
-        ),
-    }
-)
-TYPE: dict[str, Shape] = {"apiVersion": STRING, "kind": STRING, "metadata": METADATA}
+TYPE: dict[str, Shape] = {
+    **metadata_fields.TYPE,
+    "metadata": Fields({**METADATA.shapes, "annotations": TEXT_MAP}),
+}
 SELECTORS = ListOf(Fields({"cel": Fields({"expression": STRING})}))
 TOLERATION = Fields(
     {"key": STRING, "operator": STRING, "value": STRING, "effect": STRING, "tolerationSeconds": IGNORED}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gangproof.load import claim_fields
+from gangproof.load.metadata_fields import METADATA, TYPE, ignored
 from gangproof.load.schema import (
     BOOLEAN,
-    IGNORED,
     INTEGER,
     QUANTITIES,
     STRING,
@@ -20,44 +20,13 @@ from gangproof.load.schema import (
     Unmodelled,
 )
 
-
-def _ignored(names: str) -> dict[str, Shape]:
-    return dict.fromkeys(names.split(), IGNORED)
-
-
-METADATA = Fields(
-    {
-        "name": STRING,
-        "namespace": STRING,
-        "labels": TEXT_MAP,
-        "finalizers": STRINGS,
-        "creationTimestamp": STRING,
-        "deletionTimestamp": STRING,
-        "uid": STRING,
-        "resourceVersion": STRING,
-        "ownerReferences": ListOf(
-            Fields(
-                {
-                    "apiVersion": STRING,
-                    "kind": STRING,
-                    "name": STRING,
-                    "uid": STRING,
-                    "controller": BOOLEAN,
-                    **_ignored("blockOwnerDeletion"),
-                }
-            )
-        ),
-        **_ignored("generateName selfLink generation deletionGracePeriodSeconds annotations managedFields"),
-    }
-)
-TYPE: dict[str, Shape] = {"apiVersion": STRING, "kind": STRING, "metadata": METADATA}
 CONDITION = Fields(
     {
         "type": STRING,
         "status": STRING,
         "reason": STRING,
         "message": STRING,
-        **_ignored("lastTransitionTime lastProbeTime lastHeartbeatTime observedGeneration"),
+        **ignored("lastTransitionTime lastProbeTime lastHeartbeatTime observedGeneration"),
     }
 )
 CLAIM = Fields({"name": STRING, "resourceClaimName": STRING, "resourceClaimTemplateName": STRING})
@@ -120,16 +89,16 @@ NODE = Fields(
             {
                 "unschedulable": BOOLEAN,
                 "taints": ListOf(
-                    Fields({"key": STRING, "value": STRING, "effect": STRING, **_ignored("timeAdded")})
+                    Fields({"key": STRING, "value": STRING, "effect": STRING, **ignored("timeAdded")})
                 ),
-                **_ignored("podCIDR podCIDRs providerID configSource externalID"),
+                **ignored("podCIDR podCIDRs providerID configSource externalID"),
             }
         ),
         "status": Fields(
             {
                 "capacity": QUANTITIES,
                 "allocatable": QUANTITIES,
-                **_ignored(
+                **ignored(
                     "phase conditions addresses daemonEndpoints nodeInfo images volumesInUse volumesAttached"
                     " config runtimeHandlers features declaredFeatures"
                 ),
@@ -185,7 +154,7 @@ PORT = Fields(
         "containerPort": INTEGER,
         "protocol": STRING,
         "hostIP": STRING,
-        **_ignored("name"),
+        **ignored("name"),
     }
 )
 CONTAINER = Fields(
@@ -193,8 +162,8 @@ CONTAINER = Fields(
         "name": STRING,
         "ports": ListOf(PORT),
         "restartPolicy": STRING,
-        "resources": Fields({"requests": QUANTITIES, "limits": QUANTITIES, **_ignored("claims")}),
-        **_ignored(
+        "resources": Fields({"requests": QUANTITIES, "limits": QUANTITIES, **ignored("claims")}),
+        **ignored(
             "image command args workingDir envFrom env resizePolicy restartPolicyRules volumeMounts"
             " volumeDevices livenessProbe readinessProbe startupProbe lifecycle terminationMessagePath"
             " terminationMessagePolicy imagePullPolicy securityContext stdin stdinOnce tty"
@@ -204,7 +173,7 @@ CONTAINER = Fields(
 _VOLUME = Unmodelled("volumes that bind a pod to nodes are not modelled")
 VOLUME = Fields(
     {
-        **_ignored(
+        **ignored(
             "name hostPath emptyDir gitRepo secret nfs glusterfs flexVolume cephfs flocker downwardAPI fc"
             " azureFile configMap vsphereVolume quobyte photonPersistentDisk projected portworxVolume scaleIO"
             " storageos image"
@@ -246,7 +215,7 @@ POD_SPEC = Fields(
                     "operator": STRING,
                     "value": STRING,
                     "effect": STRING,
-                    **_ignored("tolerationSeconds"),
+                    **ignored("tolerationSeconds"),
                 }
             )
         ),
@@ -260,7 +229,7 @@ POD_SPEC = Fields(
         "runtimeClassName": STRING,
         "hostNetwork": BOOLEAN,
         "volumes": ListOf(VOLUME),
-        **_ignored(
+        **ignored(
             "ephemeralContainers activeDeadlineSeconds dnsPolicy serviceAccountName"
             " serviceAccount automountServiceAccountToken hostPID hostIPC shareProcessNamespace"
             " securityContext imagePullSecrets"
@@ -286,7 +255,7 @@ POD = Fields(
                 "startTime": STRING,
                 "resourceClaimStatuses": ListOf(CLAIM_STATUS),
                 "resize": Unmodelled("in-place resize is not modelled (FILT-09)"),
-                **_ignored(
+                **ignored(
                     "observedGeneration message reason hostIP hostIPs podIP podIPs initContainerStatuses"
                     " containerStatuses qosClass ephemeralContainerStatuses extendedResourceClaimStatus"
                     " nodeAllocatableResourceClaimStatuses"
@@ -305,14 +274,14 @@ BUDGET = Fields(
                 "selector": SELECTOR,
                 "minAvailable": BUDGET_BOUND,
                 "maxUnavailable": BUDGET_BOUND,
-                **_ignored("unhealthyPodEvictionPolicy"),
+                **ignored("unhealthyPodEvictionPolicy"),
             }
         ),
         "status": Fields(
             {
                 "disruptionsAllowed": INTEGER,
                 "disruptedPods": TEXT_MAP,
-                **_ignored("observedGeneration currentHealthy desiredHealthy expectedPods conditions"),
+                **ignored("observedGeneration currentHealthy desiredHealthy expectedPods conditions"),
             }
         ),
     }
@@ -338,7 +307,7 @@ JOB = Fields(
                     ("backoffLimitPerIndex", "maxFailedIndexes", "podFailurePolicy", "successPolicy"),
                     Unmodelled(_POLICY),
                 ),
-                **_ignored("selector ttlSecondsAfterFinished"),
+                **ignored("selector ttlSecondsAfterFinished"),
             },
             {
                 "minAvailable": "that is a field of another kind of job; a gang is parallelism = completions, Indexed"
@@ -351,7 +320,7 @@ JOB = Fields(
                 "failed": INTEGER,
                 "completedIndexes": STRING,
                 "conditions": ListOf(CONDITION),
-                **_ignored("active ready terminating completionTime failedIndexes uncountedTerminatedPods"),
+                **ignored("active ready terminating completionTime failedIndexes uncountedTerminatedPods"),
             }
         ),
     }
