@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from attrs import evolve
+
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
@@ -68,7 +70,7 @@ def abstract(world: World) -> Structure:
     flying = in_flight(world)
     values.update(_pods(world, names))
     values.update(_groups(world, plain))
-    values.update(_nodes(world.nodes, world.groups))
+    values.update(_nodes(_as_the_cycle_sees_them(world), world.groups))
     values.update(_sets(world, plain))
     places: dict[str, set[str]] = {"active": set(), "backoff": set(), "pool": set(), "gated": set()}
     for entry in world.queue:
@@ -78,6 +80,7 @@ def abstract(world: World) -> Structure:
         backoff=places["backoff"],
         pool=places["pool"] | places["gated"],
         in_flight=flying,
+        overlooked=_overlooked(world),
         nominated=set(world.nominations),
         nomination=dict(world.nominations),
     )
@@ -174,6 +177,37 @@ def _groups(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
         "scheduled_true": {key for key, c in conditions.items() if c is not None and c.status == "True"},
         "scheduled_false": {key for key, c in conditions.items() if c is not None and c.status == "False"},
     }
+
+
+def _overlooked(world: World) -> frozenset[str]:
+    """The members of the running cycle's group whom others brought to a node after its snapshot."""
+    cycle = world.cycle
+    if cycle is None or cycle.taken is None or cycle.group is None:
+        return frozenset()
+    seen = cycle.taken.nodes
+    return frozenset(
+        key
+        for key, pod in world.pods.items()
+        if pod.group == cycle.group
+        and pod.node_name is not None
+        and key not in world.ghost.placed
+        and not (pod.node_name in seen and key in seen[pod.node_name].pods)
+    )
+
+
+def _as_the_cycle_sees_them(world: World) -> Table[Node]:
+    """The nodes, with the labels that the running cycle goes by: those of its snapshot (INV-21)."""
+    taken = None if world.cycle is None else world.cycle.taken
+    if taken is None:
+        return world.nodes
+    labelled = {
+        name: evolve(node, labels=seen.node.labels)
+        for name, node in world.nodes.items()
+        if (seen := taken.nodes.get(name)) is not None
+        and seen.node is not None
+        and seen.node.labels != node.labels
+    }
+    return Table({**world.nodes, **labelled}) if labelled else world.nodes
 
 
 @lru_cache(maxsize=1024)

@@ -23,6 +23,7 @@ from gangproof.spec.judging import Refusal, explain_steps
 from gangproof.spec.structure import Structure
 
 REFINEMENT = "refinement"
+LABELS = ("labelled", "label")
 
 
 @lru_cache(maxsize=1024)
@@ -42,6 +43,7 @@ def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
         *_groups_that_go(pre, post),
         *_rounds_that_end(pre, post),
         *_cycle(pre, post),
+        *_labels(pre, post),
         *claim_steps.holds(pre, post),
         *_queue(pre, post),
         *_nominations_that_fall(pre, post),
@@ -115,16 +117,26 @@ def _at(state: Structure, name: str, thing: str) -> dict[Any, Any] | frozenset[A
 def _nodes(pre: Structure, post: Structure) -> Iterator[Call]:
     for node in _old(pre, post, "node_exists"):
         yield "remove_node", {"node": node}
-    known = ("node_exists", "capacity", "labelled", "label")
     moved = claim_steps.nodes_that_changed(pre, post)
-    if not moved and all(pre[name] == post[name] for name in known):
+    if not moved and all(pre[name] == post[name] for name in ("node_exists", "capacity")):
         return
     for node in sorted(post["node_exists"]):
-        changed = any(
-            _at(pre, name, node) != _at(post, name, node) for name in ("capacity", "labelled", "label")
-        )
-        if node not in pre["node_exists"] or node in moved or changed:
+        if node not in pre["node_exists"] or node in moved or _changed(pre, post, node, "capacity"):
             yield "set_node", {"node": node}
+
+
+def _labels(pre: Structure, post: Structure) -> Iterator[Call]:
+    """Labels alone that are new to the scheduler: a cycle goes by those of its snapshot until it is over."""
+    if all(pre[name] == post[name] for name in LABELS):
+        return
+    told = {arguments["node"] for _, arguments in _nodes(pre, post)}
+    for node in sorted(post["node_exists"] - told):
+        if _changed(pre, post, node, *LABELS):
+            yield "set_node", {"node": node}
+
+
+def _changed(pre: Structure, post: Structure, node: str, *names: str) -> bool:
+    return any(_at(pre, name, node) != _at(post, name, node) for name in names)
 
 
 def _groups_that_come(pre: Structure, post: Structure) -> Iterator[Call]:
@@ -238,6 +250,8 @@ def _cycle(pre: Structure, post: Structure) -> Iterator[Call]:
         )
     if left - returned:
         yield "close", {"closed": left - returned}
+    if _old(pre, post, "overlooked"):
+        yield "look", {}
 
 
 def _queue(pre: Structure, post: Structure) -> Iterator[Call]:

@@ -189,7 +189,12 @@ def decide(now: State, g: Term, kept: Term, at: Term) -> Step:
                     now.labelled(where, key),
                     now.label(at(p), key) == now.label(where, key),
                 ),
-                when=[now.constrained(g), kept(p), now.group(q) == g, Or(kept(q), now.on_node(q))],
+                when=[
+                    now.constrained(g),
+                    kept(p),
+                    now.group(q) == g,
+                    Or(kept(q), And(now.on_node(q), Not(now.overlooked(q)))),
+                ],
             ),
         ],
         then=[
@@ -219,6 +224,12 @@ def decide(now: State, g: Term, kept: Term, at: Term) -> Step:
         ],
         sums=(size, repaid, room),
     )
+
+
+@action("CYCLE-08 PLACE-03")
+def look(now: State) -> Step:
+    """The cycle is over, and the next one will look again at who is where."""
+    return Step(when=[], then=[becomes(now.overlooked(p), False)])
 
 
 @action("BIND-05 BIND-06 QUEUE-04 CLAIM-22", pod=Pod)

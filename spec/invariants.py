@@ -300,20 +300,21 @@ def no_second_round(now: State, then: State) -> Iterable[Clause]:
     mutant=mutants.domain_ignored,
 )
 def topology(now: State, then: State) -> Iterable[Clause]:
-    """All members that a cycle commits lie in one domain, which is that of the members on nodes before."""
+    """All members that a cycle commits lie in one domain, which is that of the members that it saw on nodes."""
     key = then.key(then.group(p))
     yield clause(
         "members on nodes share the topology domain",
         And(
-            then.labelled(then.node(p), key),
-            then.labelled(then.node(q), key),
-            then.label(then.node(p), key) == then.label(then.node(q), key),
+            now.labelled(then.node(p), key),
+            now.labelled(then.node(q), key),
+            now.label(then.node(p), key) == now.label(then.node(q), key),
         ),
         when=[
             *newly_promised(now, then, p),
             then.constrained(then.group(p)),
             then.group(q) == then.group(p),
             then.on_node(q),
+            Not(now.overlooked(q)),
         ],
     )
 

@@ -111,6 +111,9 @@ class State:
     backoff = relation(Pod, means="The pod is in a backoff queue.")
     pool = relation(Pod, means="The pod is in the unschedulable pool, gated or not.")
     in_flight = relation(Pod, means="The pod is popped, and its cycle has not closed it yet.")
+    overlooked = relation(
+        Pod, means="The pod came to its node when the running cycle of its group had looked there."
+    )
     nominated = relation(Pod, means="The pod is nominated to a node, in memory.")
     nomination = function(Pod, Node, means="The node to which the pod is nominated; else nobody.")
     round = relation(Group, means="A round of preemption for the group runs.")

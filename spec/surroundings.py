@@ -286,9 +286,12 @@ def fail_pod(now: State, pod: Term) -> Step:
     )
 
 
-@action("ACT-09 QUEUE-02 QUEUE-05", pod=Pod, node=Node)
-def foreign_bind(now: State, pod: Term, node: Term) -> Step:
-    """Somebody else binds the pod; the event that shows it takes the pod out of every other set."""
+@action("ACT-09 QUEUE-02 QUEUE-05", pod=Pod, node=Node, overlooked=chosen(State.overlooked, "pod"))
+def foreign_bind(now: State, pod: Term, node: Term, overlooked: Term) -> Step:
+    """Somebody else binds the pod; the event that shows it takes the pod out of every other set.
+
+    A cycle that runs has looked at the nodes before, and may not know of it.
+    """
     group, counts = now.group(pod), Not(now.terminating(pod))
     newcomer = And(counts, Not(now.is_placed(pod)))
     return Step(
@@ -301,6 +304,7 @@ def foreign_bind(now: State, pod: Term, node: Term) -> Step:
             *leaves_the_scheduler(now, pod),
             becomes(now.bound(pod), True),
             becomes(now.node(pod), node),
+            becomes(now.overlooked(pod), overlooked),
             becomes(now.known(pod), counts),
             becomes(now.assigned(pod), counts),
             becomes(now.members(group), now.members(group) + If(And(counts, Not(now.known(pod))), 1, 0)),

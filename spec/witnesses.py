@@ -76,6 +76,11 @@ def bound(names: str) -> Story:
     return tuple(("bind", {"pod": name}) for name in names)
 
 
+def bound_elsewhere(pod: str, node: str = "n1", overlooked: bool = False) -> Call:
+    """Another scheduler binds the pod, which a cycle that runs may overlook."""
+    return "foreign_bind", {"pod": pod, "node": node, "overlooked": overlooked}
+
+
 def given_back(names: str) -> Call:
     """Pods of a cycle go to backoff."""
     return "give_back", {"resting": set(names), "ready": set(), "held": set(), "cleared": set()}
@@ -183,13 +188,13 @@ deleted_in_backoff = Witness(
 
 bound_by_another = Witness(
     "another scheduler binds a pending member while its sibling waits",
-    (*PAIR, given_back("ab"), ("foreign_bind", {"pod": "a", "node": "n1"})),
+    (*PAIR, given_back("ab"), bound_elsewhere("a")),
     some(p, q, And(now.assigned(p), Not(now.own(p)), now.unscheduled(q), now.group(p) == now.group(q))),
 )
 
 foreign_member = Witness(
     "a bound member that asked for another scheduler counts",
-    (node("n1", 2), group("g", 2), *pods("a", "g", ours=False), ("foreign_bind", {"pod": "a", "node": "n1"})),
+    (node("n1", 2), group("g", 2), *pods("a", "g", ours=False), bound_elsewhere("a")),
     some(p, g, And(now.known(p), Not(now.ours(p)), now.group(p) == g, now.placed(g) == 1)),
 )
 

@@ -10,10 +10,18 @@ from gangproof.impl.actions import Action, cycle_steps, successors
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.machine import CLOCK
-from gangproof.properties.scenarios.course import Course, Failure, Following, Run, judged
+from gangproof.properties.scenarios.course import (
+    Course,
+    Failure,
+    Following,
+    Refusal,
+    Run,
+    judged,
+    judged_since,
+)
 from gangproof.properties.scenarios.document import Attempt
 from gangproof.properties.scenarios.judge import short
-from gangproof.properties.scenarios.requests import requests
+from gangproof.properties.scenarios.requests import put
 from gangproof.properties.system import Violation
 
 
@@ -23,43 +31,35 @@ def attempt(step: Attempt, course: Course, following: Following) -> Course:
     runs: list[Run] = []
     failures: list[Failure] = []
     for run in before.runs:
-        cycles = list(_cycles(step, run, following))
+        cycles, refusals = _cycles(step, run, following.rules)
+        course = course.refused(refusals)
         runs.extend(cycles)
         failures.extend(failure for cycle in cycles if (failure := _unlike(step, cycle)) is not None)
         if not cycles and not any(_calls(run.world, following.rules)) and step.result != "absent":
             message = f"expected a cycle of {step.entity} ({step.result}), but nothing is ready to be tried"
             failures.append(Failure(Violation("attempt", message), run.path, step.line))
     starts = {id(run) for run in before.runs}
-    broken = [failure for run in runs for failure in _judged(following, run, starts)]
+    broken = [failure for run in runs for failure in judged_since(following, run, starts)]
     course = evolve(course, runs=tuple(runs)).failed((*failures, *broken))
     if step.result == "absent" and not runs:
         course = evolve(course, runs=before.runs)
     return _while_calls_end(course, following)[1]
 
 
-def _judged(following: Following, run: Run, starts: set[int]) -> Iterator[Failure]:
-    """What is wrong with the steps that lead to a run from that of the starts that it continues."""
-    if id(run) in starts or run.before is None:
-        return
-    yield from _judged(following, run.before, starts)
-    for action, world in run.way():
-        yield from judged(following, run.before, action, world)
-
-
-def _cycles(step: Attempt, run: Run, following: Following) -> Iterator[Run]:
-    rules = following.rules
+def _cycles(step: Attempt, run: Run, rules: Rules) -> tuple[list[Run], list[Refusal]]:
+    """The runs in which the next cycle has ended, and what the API refused while they went on."""
     if not step.during:
-        for action, world in successors(run.world, rules):
-            if action.name == "cycle":
-                yield run.then(action, world)
-        return
+        cycles = [run.then(action, world) for action, world in successors(run.world, rules)]
+        return [cycle for cycle in cycles if cycle.way()[0][0].name == "cycle"], []
+    runs: list[Run] = []
+    refusals: list[Refusal] = []
     for popped in _after(run, rules):
         for seen in _after(popped, rules):
             for outside in step.during:
-                for action, change in requests(outside, rules):
-                    seen = seen.then(action, change(seen.world))
-            for action, world in successors(seen.world, rules):
-                yield seen.then(action, world)
+                seen, refused = put(outside, seen, rules)
+                refusals.extend(refused)
+            runs.extend(seen.then(action, world) for action, world in successors(seen.world, rules))
+    return runs, refusals
 
 
 def _after(run: Run, rules: Rules) -> Iterator[Run]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 
 from attrs import evolve, field, frozen
 
@@ -13,6 +13,9 @@ from gangproof.properties.explore import Limits
 from gangproof.properties.machine import itself
 from gangproof.properties.scenarios.records import Ref
 from gangproof.properties.system import Path, Questions, Violation
+
+Refusal = tuple[Ref, str]
+"""What the API refused to create, change or delete, and its words."""
 
 
 @frozen
@@ -51,13 +54,17 @@ class Course:
     """All runs of a scenario so far, what was found on the way, and how much was looked at."""
 
     runs: tuple[Run, ...]
-    refusals: tuple[tuple[Ref, str], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     failures: tuple[Failure, ...] = ()
     states: int = 0
     transitions: int = 0
     stop: str = "exhausted"
     beyond: tuple[str, ...] = ()
     reached: frozenset[str] = frozenset()
+
+    def refused(self, refusals: Iterable[Refusal]) -> Course:
+        """The course in which the API refused these besides."""
+        return evolve(self, refusals=tuple(dict.fromkeys((*self.refusals, *refusals))))
 
     def failed(self, failures: Iterable[Failure]) -> Course:
         """The course with these failures besides, of each property the first."""
@@ -88,3 +95,12 @@ def judged(following: Following, run: Run, action: Action, after: World) -> Iter
     for violation in found:
         if violation is not None:
             yield Failure(violation, run.then(action, after).path)
+
+
+def judged_since(following: Following, run: Run, starts: Set[int]) -> Iterator[Failure]:
+    """What is wrong with the steps that lead to a run from that of the starts, by identity, that it continues."""
+    if id(run) in starts or run.before is None:
+        return
+    yield from judged_since(following, run.before, starts)
+    for action, world in run.way():
+        yield from judged(following, run.before, action, world)

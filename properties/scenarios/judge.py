@@ -9,6 +9,7 @@ from gangproof.impl.filters.devices import reachable
 from gangproof.impl.objects import Pod
 from gangproof.impl.store import as_stored
 from gangproof.impl.world import World
+from gangproof.properties.scenarios.course import Refusal
 from gangproof.properties.scenarios.expectations import (
     Allocated,
     ConditionIs,
@@ -20,9 +21,8 @@ from gangproof.properties.scenarios.expectations import (
     ReservedFor,
     Together,
 )
-from gangproof.properties.scenarios.records import Ref
 
-Refusals = Collection[tuple[Ref, str]]
+Refusals = Collection[Refusal]
 
 
 def bound(world: World, pod: Pod) -> bool:

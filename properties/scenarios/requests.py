@@ -1,4 +1,4 @@
-"""What users ask of the API in a scenario: how a request is told in a trace, and what it does to a world."""
+"""What users ask of the API in a scenario: how a request is told in a trace, what it does, and what is refused."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gangproof.impl.outside import name_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
+from gangproof.properties.scenarios.course import Refusal, Run
 from gangproof.properties.scenarios.document import Change, Create, Delete, Finish, Update
 from gangproof.properties.scenarios.records import Created, Ref, Refused
 
@@ -41,6 +42,22 @@ def requests(step: Create | Delete | Update | Finish, rules: Rules) -> Iterator[
             for pod in pods:
                 name = "finish" if phase == "Succeeded" else "crash"
                 yield Action(name, (f"pod/{pod}",)), _ending(pod, phase == "Succeeded", rules)
+
+
+def put(step: Create | Delete | Update | Finish, run: Run, rules: Rules) -> tuple[Run, tuple[Refusal, ...]]:
+    """The run after a step's requests; one that the API refuses changes nothing and is remembered."""
+    refused: list[Refusal] = []
+    for action, change in requests(step, rules):
+        try:
+            run = run.then(action, change(run.world))
+        except ApiError as refusal:
+            refused.append((_ref(action), str(refusal)))
+    return run, tuple(refused)
+
+
+def _ref(action: Action) -> Ref:
+    kind, _, key = action.args[0].partition("/")
+    return Ref(kind, key)  # pyright: ignore[reportArgumentType] (the kind was taken from a Ref or an object)
 
 
 def _creation(obj: Created, rules: Rules) -> Requested:

@@ -12,7 +12,7 @@ from functools import partial
 from attrs import evolve
 
 from gangproof.impl.actions import Action, permit_timeouts
-from gangproof.impl.api import ApiError, afterwards
+from gangproof.impl.api import afterwards
 from gangproof.impl.controllers.collect import of_lost_nodes
 from gangproof.impl.queue import notice
 from gangproof.impl.restart import restart
@@ -23,7 +23,7 @@ from gangproof.impl.world import Event, Settings, World
 from gangproof.properties.explore import Graph
 from gangproof.properties.machine import Machine, settle
 from gangproof.properties.scenarios.attempt import attempt
-from gangproof.properties.scenarios.course import Course, Failure, Following, Run, judged
+from gangproof.properties.scenarios.course import Course, Failure, Following, Run, judged, judged_since
 from gangproof.properties.scenarios.document import (
     Advance,
     Attempt,
@@ -46,8 +46,7 @@ from gangproof.properties.scenarios.document import (
 )
 from gangproof.properties.scenarios.expectations import Expectation
 from gangproof.properties.scenarios.judge import unmet
-from gangproof.properties.scenarios.records import Ref
-from gangproof.properties.scenarios.requests import requests
+from gangproof.properties.scenarios.requests import put
 from gangproof.properties.system import Path, Violation
 
 PERMIT_WAIT = 300_000
@@ -193,31 +192,15 @@ def _everywhere(course: Course, action: Action, change: Callable[[World], World]
 
 
 def _outside(step: Create | Delete | Update | Finish, course: Course, following: Following) -> Course:
-    """What users do, in every run; a request that the API refuses changes nothing and is remembered."""
-    refusals = list(course.refusals)
+    """What users do, in every run."""
     runs: list[Run] = []
     failures: list[Failure] = []
     for run in course.runs:
-        for action, change in requests(step, following.rules):
-            try:
-                after = change(run.world)
-            except ApiError as refusal:
-                refusals.append((_ref(action), str(refusal)))
-                continue
-            failures.extend(judged(following, run, action, after))
-            run = run.then(action, after)
-        runs.append(run)
-    return evolve(
-        course,
-        runs=tuple(runs),
-        refusals=tuple(dict.fromkeys(refusals)),
-        states=course.states + len(runs),
-    ).failed(failures)
-
-
-def _ref(action: Action) -> Ref:
-    kind, _, key = action.args[0].partition("/")
-    return Ref(kind, key)  # pyright: ignore[reportArgumentType] (the kind was taken from a Ref or an object)
+        after, refusals = put(step, run, following.rules)
+        course = course.refused(refusals)
+        failures.extend(judged_since(following, after, {id(run)}))
+        runs.append(after)
+    return evolve(course, runs=tuple(runs), states=course.states + len(runs)).failed(failures)
 
 
 def _settle(course: Course, following: Following) -> Course:

@@ -27,6 +27,7 @@ from gangproof.spec.witnesses import (
     SHARED,
     WORLD,
     bound,
+    bound_elsewhere,
     claim,
     decided,
     given_back,
@@ -71,7 +72,7 @@ QUEUE: tuple[Call, ...] = (
     *(node("n1", 2), group("g", 2), *pods("ab", "g"), *tried("ab"), given_back("ab")),
     ("hold", {"held": {"a"}}),
     ("enqueue", {"ready": {"b"}, "resting": {"a"}}),
-    ("foreign_bind", {"pod": "b", "node": "n1"}),
+    bound_elsewhere("b"),
 )
 RESTARTED: tuple[Call, ...] = (
     *(*PLACED, *bound("a")),
@@ -102,6 +103,11 @@ SENT_BACK: tuple[Call, ...] = (
     ("end_round", {"g": "g"}),
     ("denominate", {"cleared": {"a"}}),
 )
+OVERLOOKED: tuple[Call, ...] = (
+    *(node("n1", 2, "r1"), node("n2", 1, "r2"), group("g", 1, key="rack")),
+    *(*pods("ab", "g"), *tried("a"), bound_elsewhere("b", "n2", overlooked=True)),
+    *(decided("g", a="n1"), ("look", {})),
+)
 CLOSED: tuple[Call, ...] = (*PAIR, ("delete_pod", {"pod": "a"}), ("close", {"closed": {"a"}}))
 UNPROTECTED = (*PAIR, ("set_protection", {"g": "g", "protected": False}))
 STORIES = {
@@ -111,6 +117,7 @@ STORIES = {
     "claims": CLAIMS,
     "sent back": SENT_BACK,
     "closed": CLOSED,
+    "overlooked": OVERLOOKED,
 }
 
 
@@ -148,6 +155,13 @@ def test_a_second_domain_is_refused() -> None:
     state = run(*racks, *pods("ab", "g"), *tried("ab"))
     assert refused(state, "decide", g="g", kept={"a", "b"}, at={"a": "n1", "b": "n2"}) == (
         "decide does not allow it: all members are in one domain, for p = a, q = b"
+    )
+
+
+def test_a_member_that_a_cycle_overlooked_binds_the_next_cycle_to_its_domain() -> None:
+    state = run(*OVERLOOKED, *pods("d", "g"), *tried("d"))
+    assert refused(state, "decide", g="g", kept={"d"}, at={"d": "n1"}) == (
+        "decide does not allow it: all members are in one domain, for p = d, q = b"
     )
 
 
