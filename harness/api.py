@@ -12,13 +12,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from gangproof.checking import (
-    Options,
-    Watch,
-    check_loaded,
-    check_scenarios,
-    unwatched,
-)
+from gangproof.checking import Options, check_loaded, check_scenarios
 from gangproof.counterexamples import Trace
 from gangproof.counterexamples import draw as draw_trace
 from gangproof.explaining import Explanations, Target, explain_loaded, explain_scenarios, target_of
@@ -36,6 +30,7 @@ from gangproof.proofs import ProofReport
 from gangproof.proofs import prove as prove_contract
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.report import Report
+from gangproof.watching import Watch, unwatched
 
 Source = str | Path | Object
 _SCENARIO = re.compile(r"^(?:\{\s*)?[\"']?scenario[\"']?\s*:", re.MULTILINE)
@@ -52,6 +47,7 @@ def check(
     deletions: int = 0,
     lag: int = 0,
     restarts: int = 0,
+    liveness: bool = False,
     max_states: int | None = 200_000,
     timeout: float | None = None,
     processes: int = 1,
@@ -61,7 +57,8 @@ def check(
     Scenario files (`*.scenario.yaml`) are judged document by document. All other files, and objects, make one
     cluster, of which every run is explored: `any_order` lets its pods and groups arrive in any order,
     `failures` binds may fail, `deletions` pods or groups may be deleted at any moment, each view may be
-    `lag` changes behind, and the scheduler may start anew `restarts` times. `feature_gates` switches gates, by
+    `lag` changes behind, and the scheduler may start anew `restarts` times. `liveness` asks
+    its promises of every fair run too, in which calls may fail any number of times. `feature_gates` switches gates, by
     default the least set that keeps every field is on. A search ends at `max_states` states or after `timeout`
     seconds, and says so. Raises InputError; ValueError for an unknown profile or gate.
     """
@@ -73,6 +70,7 @@ def check(
         deletions=deletions,
         lag=lag,
         restarts=restarts,
+        liveness=liveness,
         max_states=max_states,
         seconds=timeout,
         processes=processes,

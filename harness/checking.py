@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from attrs import evolve, frozen
 
+from gangproof.forever import asked_for_ever
 from gangproof.impl.actions import Action
 from gangproof.impl.gates import NAMES, FeatureGates, Object, keep_enabled, served
 from gangproof.impl.objects import Pod, PodGroup
@@ -37,18 +38,12 @@ from gangproof.properties.system import Questions
 from gangproof.properties.traces import Meta, cluster_trace, except_for, only, scenario_trace
 from gangproof.properties.verdict import Verdict
 from gangproof.report import ClusterResult, Finding, NotModelled, Report, ScenarioResult
+from gangproof.watching import Clock, OutOfTimeError, Pulse, Watch, unwatched
 
 PROFILES: Mapping[str, Rules] = {"intended": INTENDED, "v1.36.3": V1_36_3}
 """The profiles that can be judged by."""
 MOST_STATES_TO_BLAME = 20_000
 """How far a deviation alone is explored, to see whether it explains a break."""
-
-Watch = Callable[[str], None]
-"""Told now and then, in a few words, how far it has come."""
-
-
-def unwatched(_: str) -> None:
-    """A watch that does not look."""
 
 
 @frozen
@@ -57,8 +52,9 @@ class Options:
 
     `gates` are feature gates to switch, by Kubernetes name; `failures` and `deletions` say how many binds may
     fail and how many pods or groups users may delete, `lag` by how many changes each view may be behind, `restarts`
-    how often the scheduler may start anew; `seconds` (wall time) and `max_states` end a search,
-    None not at all; `processes` is how many scenarios are judged at the same time.
+    how often the scheduler may start anew; `liveness` asks its promises of every fair run too; `seconds` (wall
+    time) and `max_states` end a search, None not at all; `processes` is how many scenarios are judged at the same
+    time.
     """
 
     profile: str = "intended"
@@ -68,6 +64,7 @@ class Options:
     deletions: int = 0
     lag: int = 0
     restarts: int = 0
+    liveness: bool = False
     max_states: int | None = 200_000
     seconds: float | None = None
     processes: int = 1
@@ -86,6 +83,7 @@ class Options:
             "deletions": bool(self.deletions),
             "lag": bool(self.lag),
             "restarts": bool(self.restarts),
+            "liveness": self.liveness,
         }
         return tuple(name for name, is_used in used.items() if is_used)
 
@@ -100,51 +98,6 @@ def known(profile: str) -> str:
 def asked_of(profile: str) -> Questions[World, Action]:
     """What is asked of runs in the profile."""
     return questions() if profile == "intended" else shipped_questions()
-
-
-class OutOfTimeError(Exception):
-    """The time for a check is over."""
-
-
-@frozen
-class Clock:
-    """When a check has to end, in seconds of the monotonic clock; None is never."""
-
-    ends: float | None
-
-    @classmethod
-    def until(cls, seconds: float | None) -> Clock:
-        return cls(None if seconds is None else time.monotonic() + seconds)
-
-    @property
-    def left(self) -> float | None:
-        """The seconds that are left, at least 0."""
-        return None if self.ends is None else max(self.ends - time.monotonic(), 0.0)
-
-    @property
-    def over(self) -> bool:
-        return self.ends is not None and time.monotonic() >= self.ends
-
-
-class Pulse:
-    """A key of worlds that also tells twice a second how often it was asked for, and stops when time is over.
-
-    A search asks for the key of every world that it meets, so this is where it can be watched from outside.
-    """
-
-    def __init__(self, key: Callable[[World], Hashable], watch: Watch, clock: Clock) -> None:
-        self.key, self.watch, self.clock = key, watch, clock
-        self.count = 0
-        self.next = time.monotonic() + 0.5
-
-    def __call__(self, world: World) -> Hashable:
-        self.count += 1
-        if not self.count % 256 and time.monotonic() >= self.next:
-            if self.clock.over:
-                raise OutOfTimeError
-            self.next = time.monotonic() + 0.5
-            self.watch(f"{self.count:,} steps looked at")
-        return self.key(world)
 
 
 def check_loaded(loaded: Loaded, options: Options, watch: Watch = unwatched) -> Report:
@@ -212,6 +165,8 @@ def _told(options: Options) -> str:
         parts.append(f"every view up to {options.lag} changes behind")
     if options.restarts:
         parts.append(f"up to {options.restarts} restarts of the scheduler")
+    if options.liveness:
+        parts.append("for liveness any number of failed calls")
     return ", ".join(parts)
 
 
@@ -229,18 +184,21 @@ def _check_objects(
     settings = Settings(gates=gates)
     empty = ClusterResult(Verdict.INCONCLUSIVE, _counted(objects), str(gates), _told(options))
     missing = tuple(sorted({name for obj in objects for name in object_features(obj)} & MISSING))
+    limits = Limits(options.max_states, seconds=options.seconds)
+
+    def start(rules: Rules) -> World:
+        return initial_world(objects, rules, settings, options.openness)
+
     began = time.perf_counter()
     try:
-        world = initial_world(objects, rules, settings, options.openness)
-        key = Pulse(Symmetry(), watch, clock)
-        found = check(world, rules, asked, Limits(options.max_states, seconds=options.seconds), key)
+        found = check(start(rules), rules, asked, limits, Pulse(Symmetry(), watch, clock))
     except OutOfTimeError:
         return evolve(empty, stop="time budget", seconds=time.perf_counter() - began)
     except KeyboardInterrupt:
         return evolve(empty, stop="interrupted", seconds=time.perf_counter() - began)
     verdict = Verdict.INCONCLUSIVE if missing and found.verdict is Verdict.HOLDS else found.verdict
     findings = tuple(_cluster_findings(found, objects, settings, options, clock, watch))
-    return evolve(
+    result = evolve(
         empty,
         verdict=verdict,
         states=found.exploration.states,
@@ -250,8 +208,11 @@ def _check_objects(
         outcomes=found.outcomes,
         findings=findings,
         beyond=tuple(sorted({*missing, *found.beyond})),
-        seconds=time.perf_counter() - began,
     )
+    if options.liveness:
+        meta = Meta(options.profile, str(settings.gates), "lasso")
+        result = asked_for_ever(result, start, rules, meta, options.max_states, watch, clock)
+    return evolve(result, seconds=time.perf_counter() - began)
 
 
 def _cluster_findings(

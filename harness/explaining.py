@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from attrs import evolve, fields, frozen, has
 
 from gangproof import checking
-from gangproof.checking import Options, Watch, gates_for, unwatched
+from gangproof.checking import Options, gates_for
 from gangproof.counterexamples.names import wrap
 from gangproof.impl.bulk import world_of
 from gangproof.impl.controllers.creations import with_created
@@ -34,6 +34,7 @@ from gangproof.properties.scenarios.report import MISSING
 from gangproof.properties.scenarios.run import follow
 from gangproof.properties.system import Questions
 from gangproof.report.machine import document as json_document
+from gangproof.watching import Watch, unwatched
 
 KINDS: Mapping[str, Literal["podGroup", "pod"]] = {
     "podgroup": "podGroup", "podgroups": "podGroup", "pg": "podGroup",

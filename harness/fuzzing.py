@@ -12,13 +12,14 @@ from collections.abc import Iterator
 
 from attrs import field, frozen
 
-from gangproof.checking import PROFILES, Watch, known, unwatched
+from gangproof.checking import PROFILES, known
 from gangproof.properties.campaign import spawn_seeds
 from gangproof.properties.judges import questions
 from gangproof.properties.stateful import Fuzzed, fuzz
 from gangproof.properties.traces import Meta, run_trace
 from gangproof.properties.verdict import Verdict
 from gangproof.report import Finding
+from gangproof.watching import Watch, unwatched
 
 RUNS_AT_ONCE = 20
 

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from attrs import field, frozen
 
-from gangproof.checking import Watch, unwatched
 from gangproof.counterexamples import Trace
 from gangproof.load import load_scenarios_text
 from gangproof.properties.campaign import local_processes
@@ -23,6 +22,7 @@ from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.system import Violation
 from gangproof.properties.traces import Meta, make_trace, violation_of
 from gangproof.properties.verdict import Verdict, combine
+from gangproof.watching import Watch, unwatched
 
 
 @frozen

@@ -379,20 +379,21 @@ class Environment:
     `successes` and `crashes` are how many running pods may still succeed or fail, `refusals` how many calls of
     controllers may still fail of their own accord, `foreign_binds` how many pods another scheduler may still bind,
     `lost_nodes` how many nodes may still go, `restarts` how often the scheduler may still start anew. With
-    `pod_gc` pods whose node is gone are ended and deleted. `lag` says
-    of some views, such as `scheduler/pod`, by how many changes they may be behind; `stale` ones see nothing new.
+    `pod_gc` pods whose node is gone are ended and deleted. `failures` and `refusals` may be `math.inf`: without end.
+    `lag` says of some views, such as `scheduler/pod`, by how many changes they may be behind; `stale` ones see
+    nothing new.
     """
 
     arrivals: tuple[Object, ...] = ()
     any_order: bool = False
-    failures: int = 0
+    failures: float = 0
     deletions: int = 0
     kubelet: bool = False
     held: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
     successes: int = 0
     crashes: int = 0
-    refusals: int = 0
+    refusals: float = 0
     foreign_binds: int = 0
     lost_nodes: int = 0
     restarts: int = 0

@@ -1,12 +1,13 @@
 """What is promised of Jobs: in which order things are made for them, that all pods are of one group, that they get all.
 
-INV-33 and INV-34 are judged as it is stored, since in the scheduler's view things may come in another order;
-LIVE-15 where a run settles.
+INV-33 and INV-34 are judged as it is stored, since in the scheduler's view things may come in another order.
+LIVE-15 is judged where a run settles, and, with the gang's places, in every fair run (see `liveness`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from gangproof.impl.actions import Action
 from gangproof.impl.control import Sync
@@ -89,21 +90,42 @@ def _pods(world: World, job: Job) -> list[Pod]:
 def unserved(world: World) -> Violation | None:
     """LIVE-15: a Job that for good lacks pods, its Workload or its PodGroup, or its end, if nobody meddled.
 
-    A Job is not promised anything while the controller sees nothing, or while it rests after a failure; nor is
-    anything known where one is too large to be modelled.
+    A Job that rests after a failure is promised nothing until it is synced again.
     """
-    if LARGE_JOB in world.ghost.beyond:
-        return None
-    if any(name.startswith(COMPONENT) for name in world.environment.stale):
-        return None
-    for job in stored(world, "job").values():
-        wants_nothing = job.suspend or job.finished or job.terminating or job.managed_elsewhere
-        if wants_nothing or job.key in world.control.resting:
-            continue
-        lacking = next(_lacking(world, job), "")
-        if lacking:
+    for job, lacking in without(world):
+        if job.key not in world.control.resting:
             return Violation("LIVE-15", f"{job.key} has {lacking} for good", (job.key,))
     return None
+
+
+def without(world: World) -> Iterator[tuple[Job, str]]:
+    """The Jobs that want something now and do not have it, each with the first thing that it lacks.
+
+    Nothing is promised while the controller sees nothing, nor is anything known where a Job is too large to model.
+    """
+    blind = any(name.startswith(COMPONENT) for name in world.environment.stale)
+    if blind or LARGE_JOB in world.ghost.beyond:
+        return
+    for job in stored(world, "job").values():
+        if not (job.suspend or job.finished or job.terminating or job.managed_elsewhere):
+            for lacking in islice(_lacking(world, job), 1):
+                yield job, lacking
+
+
+def waiting_gangs(world: World) -> Iterator[tuple[Job, tuple[Pod, ...]]]:
+    """The Jobs that have all that is made for them, and of whose gang some pods have no node, with those pods.
+
+    Of a Job with whose Workload or PodGroup somebody meddled nothing is promised.
+    """
+    lack = {job.key for job, _ in without(world)}
+    for job in stored(world, "job").values():
+        meddled = job.key in world.ghost.meddled
+        if job.key in lack or meddled or job.suspend or not INTENDED.eligible(world.settings.gates, job):
+            continue
+        living = [pod for pod in _pods(world, job) if not pod.terminal and not pod.terminating]
+        pending = tuple(pod for pod in living if pod.node_name is None and pod.group is not None)
+        if pending:
+            yield job, pending
 
 
 def _lacking(world: World, job: Job) -> Iterator[str]:

@@ -3,11 +3,14 @@
 A lasso is a run that comes to a world and from there round to it again, or to a world where nothing moves any
 more. It breaks a promise if, all the way round, somebody is owed something and never gets it.
 
-Fairness is that of SEMANTICS 12.2, as weak fairness: whatever stays possible all the time is done some time. The
-scheduler keeps popping, each open call ends, each backoff that is waited for runs out, what was written is seen.
-Users owe nothing: who may come need not come. Which of several nodes or victims is chosen may be the same one
-each time round. So a strongly connected part of the graph is a fair way round if each duty of the machinery is
-done in it or is not possible somewhere in it; a single world is one if no duty is possible in it.
+Fairness is that of SEMANTICS 12.2. It is weak for what the machinery does: whatever stays possible all the time is
+done some time. The scheduler keeps popping, each open call ends, each backoff that is waited for runs out, what was
+written is seen. It is strong for calls that may fail: one that is made again and again ends well some time. Users owe
+nothing: who may come need not come. Which of several nodes or victims is chosen may be the same one each time round.
+
+So a strongly connected part of the graph is a fair way round if each duty of the machinery is done in it or is not
+possible somewhere in it, and if no call only fails in it that might have ended well; a single world is one if no duty
+is possible in it.
 
 Worlds are told apart by names here, since who is owed is followed all the way round.
 """
@@ -29,6 +32,8 @@ from gangproof.properties.traces import Meta, make_trace
 from gangproof.properties.verdict import Verdict
 
 CALLS = ("permit", "prebind", "bind", "evict")
+OF_A_SYNC = ("make", "remove", "write")
+MAY_FAIL = ("prebind", "bind", *OF_A_SYNC)
 USERS = ("create", "delete", "update", "finish", "crash", "foreign-bind", "lose", "restart")
 Edge = tuple[int, Action, int]
 Duty = tuple[str, ...]
@@ -79,15 +84,18 @@ class Lasso:
 
 @frozen
 class Lassos:
-    """What was searched, and the first lasso of each promise that is broken."""
+    """What was searched, the first lasso of each promise that is broken, and what is `beyond` the model."""
 
     exploration: Exploration[World, Action]
     found: Mapping[str, Lasso] = field(factory=dict[str, Lasso])
+    beyond: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """Violated if any lasso was found; else that of the search, inconclusive if it was cut short."""
-        return Verdict.VIOLATED if self.found else self.exploration.verdict
+        """Violated if any lasso was found; inconclusive if the search was cut short or went beyond the model."""
+        if self.found:
+            return Verdict.VIOLATED
+        return Verdict.INCONCLUSIVE if self.beyond else self.exploration.verdict
 
     def __str__(self) -> str:
         head = f"{self.verdict}: {self.exploration.states:,} states ({self.exploration.stop})"
@@ -106,7 +114,8 @@ def lassos(
     for promise in promises:
         if promise.id not in found and (lasso := search.breaks(promise)) is not None:
             found[promise.id] = lasso
-    return Lassos(exploration, found)
+    beyond = {name for world in graph.states for name in world.ghost.beyond}
+    return Lassos(exploration, found, tuple(sorted(beyond)))
 
 
 def duty(action: Action) -> Duty | None:
@@ -117,6 +126,12 @@ def duty(action: Action) -> Duty | None:
     match action.name:
         case name if name in USERS:
             return None
+        case "sync":
+            return (action.name, action.args[0])
+        case name if name.removesuffix("-fails") in OF_A_SYNC:
+            return ("sync",)
+        case "lost" | "lands":
+            return ("sent", action.args[0])
         case "backoff-over" | "see" | "last-call":
             return (action.name, *action.args)
         case name if name.removesuffix("-fails") in CALLS:
@@ -127,17 +142,30 @@ def duty(action: Action) -> Duty | None:
             return (name, *action.args)
 
 
+def ended(action: Action, how: str = "") -> Iterator[Duty]:
+    """The calls that end well in this action, of those that may fail, or badly with `-fails`.
+
+    A coarse action may make several.
+    """
+    for done in (action, *(step for step, _ in action.via)):
+        call = done.name.removesuffix(how)
+        if call in MAY_FAIL and done.name == call + how:
+            yield (call, done.args[0])
+
+
 class _Search:
-    """The explored graph, with what is possible in each world."""
+    """The explored graph, with what is possible in each world, and which calls may end well there."""
 
     def __init__(self, graph: Graph[World, Action]) -> None:
         self.graph = graph
         self.states = graph.states
         self.edges = graph.edges
         self.possible: list[set[Duty]] = [set() for _ in graph.states]
+        self.hopeful: list[set[Duty]] = [set() for _ in graph.states]
         for source, action, _ in graph.edges:
             if (task := duty(action)) is not None:
                 self.possible[source].add(task)
+            self.hopeful[source].update(ended(action))
 
     def breaks(self, promise: Promise) -> Lasso | None:
         """The first lasso that breaks the promise: for the first name, at the place that is met first."""
@@ -164,36 +192,39 @@ class _Search:
     def parts(
         self, promise: Promise, name: str, places: Sequence[int]
     ) -> Iterator[tuple[list[int], list[Edge]]]:
-        """The fair parts of the graph in which the name is owed and never given what it is owed."""
-        number = {place: index for index, place in enumerate(places)}
+        """The fair parts of the graph in which the name is owed and never given what it is owed.
+
+        A call that never ends well in a part may not fail there where it could: the part is looked at anew without.
+        """
+        there = set(places)
         within = [
             edge
             for edge in self.edges
-            if edge[0] in number and edge[2] in number and not self.keeps(promise, name, edge)
+            if edge[0] in there and edge[2] in there and not self.keeps(promise, name, edge)
         ]
-        found = components(len(places), [(number[source], number[target]) for source, _, target in within])
-        members: dict[int, list[int]] = {}
-        for place in places:
-            members.setdefault(found[number[place]], []).append(place)
-        inner: dict[int, list[Edge]] = {}
-        for edge in within:
-            if found[number[edge[0]]] == found[number[edge[2]]]:
-                inner.setdefault(found[number[edge[0]]], []).append(edge)
-        for part, inside in members.items():
-            steps = inner.get(part, [])
-            if promise.recurs is not None and not any(self.recurs(promise, name, edge) for edge in steps):
-                continue
-            if self.fair(inside, steps):
-                yield inside, steps
-
-    def fair(self, part: Sequence[int], inner: Sequence[Edge]) -> bool:
-        """Whether each duty is done on the way round or is not possible somewhere on it."""
-        return self.always(part) <= {duty(action) for _, action, _ in inner}
+        waiting = [(list(places), within)]
+        while waiting:
+            for part, inner in _components(*waiting.pop()):
+                if promise.recurs is not None and not any(self.recurs(promise, name, edge) for edge in inner):
+                    continue
+                if not self.always(part) <= {duty(action) for _, action, _ in inner}:
+                    continue
+                well = _well(inner)
+                useful = [edge for edge in inner if self.failed(edge) <= well]
+                if len(useful) == len(inner):
+                    yield part, inner
+                else:
+                    waiting.append((part, useful))
 
     def always(self, places: Iterable[int]) -> set[Duty]:
         """The duties that are possible in each of the places."""
         each = [self.possible[place] for place in places]
         return {task for task in each[0] if all(task in possible for possible in each)}
+
+    def failed(self, edge: Edge) -> set[Duty]:
+        """The calls that fail in this step and might have ended well."""
+        source, action, _ = edge
+        return self.hopeful[source].intersection(ended(action, "-fails"))
 
     def keeps(self, promise: Promise, name: str, edge: Edge) -> bool:
         source, action, target = edge
@@ -208,7 +239,11 @@ class _Search:
     def around(
         self, start: int, part: Sequence[int], inner: Sequence[Edge], recurring: Sequence[Edge]
     ) -> list[Edge]:
-        """A way round from the start that is fair: it does each duty or visits a world where it is not possible."""
+        """A way round from the start that is fair.
+
+        It does each duty or visits a world where it is not possible; and no call only fails on it that might have ended
+        well.
+        """
         leaving: dict[int, list[Edge]] = {place: [] for place in part}
         for edge in inner:
             leaving[edge[0]].append(edge)
@@ -217,18 +252,44 @@ class _Search:
             way += _towards(start, leaving, lambda edge: edge in recurring)
         while inner:
             visited = [start, *(edge[2] for edge in way)]
-            done = {duty(action) for _, action, _ in way}
-            missing = self.always(visited) - done
-            if not missing:
+            if missing := self.always(visited) - {duty(action) for _, action, _ in way}:
+                task = min(missing)
+
+                def serves(edge: Edge, task: Duty = task) -> bool:
+                    return duty(edge[1]) == task or task not in self.possible[edge[2]]
+
+            elif vain := {call for edge in way for call in self.failed(edge)} - _well(way):
+                call = min(vain)
+
+                def serves(edge: Edge, task: Duty = call) -> bool:
+                    return task in ended(edge[1])
+
+            else:
                 break
-            task = min(missing)
-
-            def serves(edge: Edge, task: Duty = task) -> bool:
-                return duty(edge[1]) == task or task not in self.possible[edge[2]]
-
             way += _towards(visited[-1], leaving, serves)
         last = way[-1][2] if way else start
-        return way + (_towards(last, leaving, lambda edge: edge[2] == start) if last != start else [])
+        back = _towards(last, leaving, lambda edge: edge[2] == start) if last != start else []
+        return way + back
+
+
+def _well(edges: Iterable[Edge]) -> set[Duty]:
+    """The calls that end well in these steps."""
+    return {call for _, action, _ in edges for call in ended(action)}
+
+
+def _components(places: Sequence[int], edges: Sequence[Edge]) -> Iterator[tuple[list[int], list[Edge]]]:
+    """The strongly connected parts of some places, each with its edges."""
+    number = {place: index for index, place in enumerate(places)}
+    found = components(len(places), [(number[source], number[target]) for source, _, target in edges])
+    members: dict[int, list[int]] = {}
+    for place in places:
+        members.setdefault(found[number[place]], []).append(place)
+    inner: dict[int, list[Edge]] = {}
+    for edge in edges:
+        if found[number[edge[0]]] == found[number[edge[2]]]:
+            inner.setdefault(found[number[edge[0]]], []).append(edge)
+    for part, inside in members.items():
+        yield inside, inner.get(part, [])
 
 
 def _towards(start: int, leaving: Mapping[int, Sequence[Edge]], wanted: Callable[[Edge], bool]) -> list[Edge]:

@@ -7,6 +7,7 @@ runs settle only. A promise that is owed in passing is broken by no lasso, so th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from math import inf
 
 from attrs import evolve, frozen
 
@@ -16,12 +17,15 @@ from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
-from gangproof.impl.store import stored
+from gangproof.impl.store import as_stored, stored
+from gangproof.impl.table import Table
 from gangproof.impl.world import Event, World
 from gangproof.properties import quiescence
 from gangproof.properties.claim_judges import claims_of_the_gone, users_without_a_name
-from gangproof.properties.lasso import USERS, Promise
-from gangproof.properties.machine import CLOCK
+from gangproof.properties.explore import Limits
+from gangproof.properties.jobs import waiting_gangs, without
+from gangproof.properties.lasso import USERS, Lassos, Promise, lassos
+from gangproof.properties.machine import CLOCK, Machine
 from gangproof.properties.promises import involved
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.settled import gated_in_vain, preemptor_asleep
@@ -53,6 +57,35 @@ def _fitting(property_id: str) -> Callable[[World], Iterator[str]]:
                 yield from involved(found, world)[:1]
 
     return owed
+
+
+def _job_without(world: World) -> Iterator[str]:
+    """The Jobs that lack their Workload, their PodGroup, pods or their end (LIVE-15)."""
+    return (job.key for job, _ in without(world))
+
+
+def _job_without_places(world: World) -> Iterator[str]:
+    """The Jobs of whose gang some pods have no node, although all of these fit together beside the others (LIVE-15).
+
+    What they are promised themselves is free for them, what others are promised or nominated to is not.
+    """
+    world = as_stored(world)
+    for job, pending in waiting_gangs(world):
+        mine = {pod.key for pod in pending}
+        others = Table((key, node) for key, node in world.nominations.items() if key not in mine)
+        promised = Table((key, node) for key, node in world.assumed.items() if key not in mine)
+        if all(_may_be_placed(world, pod) for pod in pending):
+            free = quiescence.room(evolve(world, assumed=Table({**others, **promised})))
+            if len(quiescence.joint(world, free, pending).nodes) == len(pending):
+                yield job.key
+
+
+def _may_be_placed(world: World, pod: Pod) -> bool:
+    """Whether capacity and the node alone decide where the pod may go, and nobody outside holds it back."""
+    held = any(call.partition("/")[2] == pod.key for call in world.environment.held)
+    kept_away = any(other.pod_anti_affinity.required for other in world.pods.values())
+    known = pod.scheduler_name in world.settings.profiles
+    return known and not (held or kept_away or pod.scheduling_gates or quiescence.beyond_exact(pod))
 
 
 def _ungated(world: World) -> Iterator[str]:
@@ -138,8 +171,28 @@ LIVENESS = (
     Promise("LIVE-10", "has no name for a generated claim for ever", users_without_a_name),
     Promise("LIVE-11", "is kept for ever for a PodGroup that is gone", claims_of_the_gone),
     Promise("LIVE-13", "is tried again and again, and no condition tells why", _untold, recurs=_tries),
+    Promise("LIVE-15", "never gets its Workload, its PodGroup and all its pods, or its end", _job_without),
+    Promise("LIVE-15", "has a gang that fits and is never bound", _job_without_places),
 )
-"""LIVE-01 to LIVE-11 and LIVE-13. The wait at Permit ends by the clock: unless it is `timing_out` it never does."""
+"""LIVE-01 to LIVE-11, LIVE-13, and LIVE-15 in two halves.
+
+The wait at Permit ends by the clock: unless it is `timing_out` it never does.
+"""
+
+
+def named(world: World) -> Hashable:
+    """What tells worlds apart here: ages are forgotten, names are not."""
+    return Symmetry(frozenset({*world.pods, *world.nodes}))(world)
+
+
+def fair_runs(world: World, rules: Rules, limits: Limits, key: Callable[[World], Hashable] = named) -> Lassos:
+    """Every promise, asked of every fair run from the world on, in which calls may fail any number of times.
+
+    That is any finite number for each call, by the fairness of `lasso`; who restarts, deletes or crashes does so as
+    often as the world's environment says.
+    """
+    endless = evolve(world.environment, failures=inf, refusals=inf)
+    return lassos(Machine(rules, [evolve(world, environment=endless)], key=key), LIVENESS, limits)
 
 
 Neighbour = Callable[[Rules, World], Iterable[tuple[Action, World]]]
@@ -148,10 +201,7 @@ Neighbour = Callable[[Rules, World], Iterable[tuple[Action, World]]]
 
 @frozen
 class Beside:
-    """The machinery with neighbours who, once all is set up, never stop: a `System`.
-
-    Ages are forgotten, names are not.
-    """
+    """The machinery with neighbours who, once all is set up, never stop: a `System`."""
 
     rules: Rules
     start: World
@@ -161,7 +211,7 @@ class Beside:
         return (self.start,)
 
     def key(self, world: World, /) -> Hashable:
-        return Symmetry(frozenset({*world.pods, *world.nodes}))(world)
+        return named(world)
 
     def successors(self, world: World, /) -> Iterator[Step]:
         yield from successors(world, self.rules)

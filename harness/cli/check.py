@@ -94,6 +94,9 @@ def check(
         int, typer.Option(min=0, metavar="K", help="Scheduler and controllers may be K changes behind.")
     ] = 0,
     restarts: Annotated[int, typer.Option(min=0, help="So often the scheduler may start anew.")] = 0,
+    liveness: Annotated[
+        bool, typer.Option("--liveness", help="Look for fair runs that never keep a promise, too.")
+    ] = False,
     max_states: Annotated[
         int, typer.Option(min=1, help="States to look at, for manifests and each scenario.")
     ] = 200_000,
@@ -122,6 +125,7 @@ def check(
         deletions=deletions,
         lag=lag,
         restarts=restarts,
+        liveness=liveness,
         max_states=max_states,
         seconds=timeout,
         processes=processes,

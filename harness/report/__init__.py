@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gangproof.report.model import ClusterResult, Finding, NotModelled, Report, ScenarioResult
+from gangproof.report.model import ClusterResult, Finding, ForEver, NotModelled, Report, ScenarioResult
 
 
 def _text(report: Report) -> str:
@@ -48,4 +48,4 @@ FORMATS: Mapping[str, Callable[[Report], str]] = {
 }
 """The forms that a whole report can take, by the name that `-o` takes."""
 
-__all__ = ["FORMATS", "ClusterResult", "Finding", "NotModelled", "Report", "ScenarioResult"]
+__all__ = ["FORMATS", "ClusterResult", "Finding", "ForEver", "NotModelled", "Report", "ScenarioResult"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from gangproof.counterexamples import dumps as trace_json
 from gangproof.properties.check import Outcome
-from gangproof.report.model import ClusterResult, Finding, NotModelled, Report, ScenarioResult
+from gangproof.report.model import ClusterResult, Finding, ForEver, NotModelled, Report, ScenarioResult
 
 API_VERSION = "gangproof/v1"
 
@@ -72,8 +72,13 @@ def _cluster(result: ClusterResult) -> dict[str, Any]:
         "outcomes": [_outcome(outcome) for outcome in result.outcomes],
         "findings": [finding_fields(finding) for finding in result.findings],
         "beyond": list(result.beyond),
+        "liveness": None if result.for_ever is None else _for_ever(result.for_ever),
         "whyNot": result.why_not or None,
     }
+
+
+def _for_ever(fair: ForEver) -> dict[str, Any]:
+    return {"states": fair.states, "steps": fair.transitions, "stop": fair.stop}
 
 
 def _scenario(result: ScenarioResult) -> dict[str, Any]:

@@ -68,12 +68,22 @@ class ScenarioResult:
 
 
 @frozen
+class ForEver:
+    """How much was looked at in the search for fair runs that never keep a promise."""
+
+    states: int
+    transitions: int
+    stop: str
+
+
+@frozen
 class ClusterResult:
     """What exploring a cluster came to: how much was looked at, every outcome, every broken property.
 
     `objects` counts what was modelled, by kind; `gates` are the feature gates in the form of
     `--feature-gates`; `open` tells what was left open; `beyond` names what some run needed and the model
-    lacks; `why_not` tells why nothing was looked at, if nothing was.
+    lacks; `for_ever` is what was looked at for liveness, if that was asked for; `why_not` tells why nothing was looked
+    at, if nothing was.
     """
 
     verdict: Verdict
@@ -88,6 +98,7 @@ class ClusterResult:
     outcomes: tuple[Outcome, ...] = ()
     findings: tuple[Finding, ...] = ()
     beyond: tuple[str, ...] = ()
+    for_ever: ForEver | None = None
     seconds: float = field(default=0.0, eq=False)
 
 

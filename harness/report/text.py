@@ -58,6 +58,9 @@ def _cluster(result: ClusterResult) -> Iterator[str]:
     stopped = "" if result.stop == "exhausted" else f"; stopped: {result.stop}"
     looked = f"{result.states:,} states, {result.transitions:,} steps, depth {result.depth}"
     yield f"  looked at: {looked}, {result.seconds:.1f} s{stopped}"
+    if (fair := result.for_ever) is not None:
+        stopped = "" if fair.stop == "exhausted" else f"; stopped: {fair.stop}"
+        yield f"  looked at for liveness: {fair.states:,} states, {fair.transitions:,} steps{stopped}"
     if result.beyond:
         yield f"  some run needs what is not modelled yet: {', '.join(result.beyond)}"
     yield from _findings(result.findings)

@@ -286,9 +286,30 @@ def test_what_is_possible_now_and_then_need_not_be_done() -> None:
     assert shape((0, TRY, 1), (1, ROUND, 3), (3, TRY, 1), (1, BIND, 2)) == (3, 1)
 
 
-def test_all_ends_of_a_call_are_one_duty_and_may_be_the_bad_one_each_time() -> None:
-    assert shape((0, BIND, 2), (0, Action("bind-fails", ("p",)), 0)) == (1, 0)
-    assert duty(Action("bind-fails", ("p",))) == duty(BIND) != duty(Action("bind", ("q",)))
+FAILS = Action("bind-fails", ("p",))
+
+
+def test_all_ends_of_a_call_are_one_duty() -> None:
+    assert duty(FAILS) == duty(BIND) != duty(Action("bind", ("q",)))
+
+
+def test_a_call_that_may_end_well_does_not_fail_for_ever() -> None:
+    assert shape((0, BIND, 2), (0, FAILS, 0)) is None
+    assert shape((0, TRY, 1), (1, BIND, 2), (1, FAILS, 3), (3, TRY, 1)) is None
+
+
+def test_a_call_that_cannot_end_well_may_fail_for_ever() -> None:
+    assert shape((0, FAILS, 0)) == (1, 0)
+    assert shape((0, TRY, 1), (1, BIND, 2), (1, ROUND, 3), (3, FAILS, 3)) == (3, 2)
+
+
+def test_a_way_round_without_the_failures_is_looked_for() -> None:
+    """Round 0 and 1 the bind only fails; round 1 and 3 nobody calls."""
+    assert shape((0, FAILS, 1), (0, BIND, 2), (1, TRY, 0), (1, ROUND, 3), (3, ROUND, 1)) == (3, 1)
+
+
+def test_a_call_that_ends_well_on_the_way_may_fail_there_too() -> None:
+    assert shape((0, FAILS, 0), (0, BIND, 1), (1, ROUND, 0)) == (3, 0)
 
 
 def test_a_way_round_goes_wherever_fairness_asks() -> None:
