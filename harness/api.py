@@ -47,6 +47,7 @@ def check(
     deletions: int = 0,
     lag: int = 0,
     restarts: int = 0,
+    recreate: int = 0,
     liveness: bool = False,
     max_states: int | None = 200_000,
     timeout: float | None = None,
@@ -57,7 +58,8 @@ def check(
     Scenario files (`*.scenario.yaml`) are judged document by document. All other files, and objects, make one
     cluster, of which every run is explored: `any_order` lets its pods and groups arrive in any order,
     `failures` binds may fail, `deletions` pods or groups may be deleted at any moment, each view may be
-    `lag` changes behind, and the scheduler may start anew `restarts` times. `liveness` asks
+    `lag` changes behind, and the scheduler may start anew `restarts` times, `recreate`
+    objects may be deleted and created again under their name. `liveness` asks
     its promises of every fair run too, in which calls may fail any number of times. `feature_gates` switches gates, by
     default the least set that keeps every field is on. A search ends at `max_states` states or after `timeout`
     seconds, and says so. Raises InputError; ValueError for an unknown profile or gate.
@@ -70,6 +72,7 @@ def check(
         deletions=deletions,
         lag=lag,
         restarts=restarts,
+        recreations=recreate,
         liveness=liveness,
         max_states=max_states,
         seconds=timeout,

@@ -52,7 +52,8 @@ class Options:
 
     `gates` are feature gates to switch, by Kubernetes name; `failures` and `deletions` say how many binds may
     fail and how many pods or groups users may delete, `lag` by how many changes each view may be behind, `restarts`
-    how often the scheduler may start anew; `liveness` asks its promises of every fair run too; `seconds` (wall
+    how often the scheduler may start anew, `recreations` how many objects users may delete and create again under
+    their name; `liveness` asks its promises of every fair run too; `seconds` (wall
     time) and `max_states` end a search, None not at all; `processes` is how many scenarios are judged at the same
     time.
     """
@@ -64,6 +65,7 @@ class Options:
     deletions: int = 0
     lag: int = 0
     restarts: int = 0
+    recreations: int = 0
     liveness: bool = False
     max_states: int | None = 200_000
     seconds: float | None = None
@@ -71,7 +73,9 @@ class Options:
 
     @property
     def openness(self) -> Openness:
-        return Openness(self.any_order, self.failures, self.deletions, self.lag, self.restarts)
+        return Openness(
+            self.any_order, self.failures, self.deletions, self.lag, self.restarts, self.recreations
+        )
 
     @property
     def for_manifests(self) -> tuple[str, ...]:
@@ -83,6 +87,7 @@ class Options:
             "deletions": bool(self.deletions),
             "lag": bool(self.lag),
             "restarts": bool(self.restarts),
+            "recreate": bool(self.recreations),
             "liveness": self.liveness,
         }
         return tuple(name for name, is_used in used.items() if is_used)
@@ -165,6 +170,8 @@ def _told(options: Options) -> str:
         parts.append(f"every view up to {options.lag} changes behind")
     if options.restarts:
         parts.append(f"up to {options.restarts} restarts of the scheduler")
+    if options.recreations:
+        parts.append(f"up to {options.recreations} objects deleted and created again under their name")
     if options.liveness:
         parts.append("for liveness any number of failed calls")
     return ", ".join(parts)

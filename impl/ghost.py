@@ -34,7 +34,8 @@ def note_meddling(world: World, revision: Revision) -> World:
     meddled = world.ghost.meddled
     match new or old:
         case Job() as job if old is None:
-            inherits = any(_workload_names(w, job.key) for w in stored(world, "workload").values())
+            named = (w for w in stored(world, "workload").values() if _workload_names(w, job.key))
+            inherits = any(all(owner.kind != "Job" for owner in workload.owners) for workload in named)
             begun = job.started or job.succeeded or job.failed or job.suspended is not None
             meddled = (added if inherits or begun else removed)(meddled, job.key)
         case Workload() | PodGroup() as obj if not revision.by and _comes_or_goes(old, new):

@@ -11,7 +11,7 @@ from gangproof.impl.condition import condition, store
 from gangproof.impl.controllers.claims import claims_of_group, claims_of_pod, record_claims, settle_claim
 from gangproof.impl.controllers.job_objects import template_name
 from gangproof.impl.controllers.job_pods import plan
-from gangproof.impl.controllers.job_sync import break_off, eligible, find, only_with_work, window
+from gangproof.impl.controllers.job_sync import break_off, concerns, eligible, find, only_with_work, window
 from gangproof.impl.controllers.protection import controllers
 from gangproof.impl.cycle import check, displace, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
@@ -20,7 +20,7 @@ from gangproof.impl.hints import hint
 from gangproof.impl.members import members, quorum
 from gangproof.impl.placement import domains
 from gangproof.impl.preemption.ask import ask, ask_as_group
-from gangproof.impl.preemption.calls import preempt
+from gangproof.impl.preemption.calls import preempt, target
 from gangproof.impl.preemption.nominate import drop_stale, nominate
 from gangproof.impl.preemption.rounds import evict
 from gangproof.impl.preemption.spare import spare
@@ -71,6 +71,7 @@ INTENDED = Rules(
     nominate=nominate,
     stale=drop_stale,
     evict=evict,
+    target=target,
     preempt=preempt,
     resume=resume,
     recover=recover,
@@ -94,6 +95,7 @@ INTENDED = Rules(
     controllers=controllers,
     eligible=eligible,
     window=window,
+    concerns=concerns,
     find=find,
     template=template_name,
     manage=plan,

@@ -120,13 +120,13 @@ def landings(rules: Rules, world: World) -> Iterator[Move]:
         name = f"{sent.call}/{sent.pod}"
         yield "lost", (name,), without
         pod: Pod | None = stored(world, "pod").get(sent.pod)
-        if pod is None or pod.uid != sent.uid or pod.terminating:
+        if pod is None or pod.terminating:
             continue
-        if sent.call == "bind" and pod.node_name is None and not pod.terminal:
+        if sent.call == "bind" and pod.uid == sent.uid and pod.node_name is None and not pod.terminal:
             bound = evolve(pod, node_name=sent.node, phase="Running", unscheduled_reason=None)
             bound = evolve(bound, nominated_node_name=None)
             after = write(rules, without, Revision("pod", pod.key, pod, bound))
             yield "lands", (name, sent.node), afterwards(rules, without, after)
-        elif sent.call == "delete":
+        elif sent.call == "delete" and rules.target(pod, sent.uid):
             ghost = evolve(without.ghost, evicted=added(without.ghost.evicted, sent.pod))
             yield "lands", (name,), evict(rules, evolve(without, ghost=ghost), sent.pod)

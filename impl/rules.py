@@ -15,7 +15,7 @@ from attrs import evolve, field, fields, frozen
 from gangproof.impl.control import Sync
 from gangproof.impl.controllers.job_pods import Plan
 from gangproof.impl.gates import FeatureGates, Object
-from gangproof.impl.objects import Condition, Job, Node, Pod, PodGroup, ResourceClaim
+from gangproof.impl.objects import Condition, Job, Node, Pod, PodGroup, ResourceClaim, Workload
 from gangproof.impl.table import Table
 from gangproof.impl.world import (
     Code,
@@ -314,6 +314,14 @@ class BreakOffStep(Protocol):
     def __call__(self, rules: Rules, world: World, sync: Sync) -> World: ...
 
 
+class ConcernsStep(Protocol):
+    def __call__(self, workload: Workload, job: Job) -> bool: ...
+
+
+class TargetStep(Protocol):
+    def __call__(self, pod: Pod | None, uid: int) -> bool: ...
+
+
 class ControllersStep(Protocol):
     def __call__(self, rules: Rules, world: World) -> World: ...
 
@@ -350,6 +358,7 @@ class Rules:
     nominate: NominateStep
     stale: StaleStep
     evict: EvictStep
+    target: TargetStep
     preempt: PreemptStep
     resume: ResumeStep
     recover: RecoverStep
@@ -373,6 +382,7 @@ class Rules:
     controllers: ControllersStep
     eligible: EligibleStep
     window: WindowStep
+    concerns: ConcernsStep
     find: FindStep
     template: TemplateStep
     manage: ManageStep

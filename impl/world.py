@@ -376,6 +376,9 @@ class Environment:
     open, the next of each `failing` call fails; a call is written `bind/namespace/pod`. With a `kubelet` a bound
     pod that is told to go does go, unless a finalizer holds it (ACT-05).
 
+    `recreations` is how many objects a user may still delete in order to create them again; those that are gone, or
+    going, for it are to come `again`, each when its name is free.
+
     `successes` and `crashes` are how many running pods may still succeed or fail, `refusals` how many calls of
     controllers may still fail of their own accord, `foreign_binds` how many pods another scheduler may still bind,
     `lost_nodes` how many nodes may still go, `restarts` how often the scheduler may still start anew. With
@@ -388,6 +391,8 @@ class Environment:
     any_order: bool = False
     failures: float = 0
     deletions: int = 0
+    recreations: int = 0
+    again: tuple[Object, ...] = ()
     kubelet: bool = False
     held: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()

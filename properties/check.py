@@ -63,13 +63,14 @@ class CheckReport:
 @frozen
 class Openness:
     """What is left open: the order of arrival, how many binds may fail and objects be deleted by users; by how many
-    changes a view may be behind; how often the scheduler may start anew."""
+    changes a view may be behind; how often the scheduler may start anew; how many objects are created again."""
 
     any_order: bool = False
     failures: int = 0
     deletions: int = 0
     lag: int = 0
     restarts: int = 0
+    recreations: int = 0
 
 
 def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, openness: Openness) -> World:
@@ -93,6 +94,7 @@ def initial_world(objects: Iterable[Object], rules: Rules, settings: Settings, o
         failures=openness.failures,
         deletions=openness.deletions,
         restarts=openness.restarts,
+        recreations=openness.recreations,
         kubelet=True,
     )
     return lagging(evolve(world, environment=environment), openness.lag)

@@ -6,6 +6,7 @@ Whether victims are weaker, whether units stay whole and whether a round runs al
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from attrs import evolve
@@ -17,10 +18,38 @@ from gangproof.impl.preemption.group import trial
 from gangproof.impl.preemption.units import Unit, importance
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.snapshot import seen, with_pod, without_pod
+from gangproof.impl.store import stored
 from gangproof.impl.world import Cycle, Snapshot, World
 from gangproof.properties.quiescence import beyond_exact, kind
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation
+
+
+def as_decided(before: World, action: Action, after: World) -> Violation | None:
+    """INV-18: nobody is evicted but whom a cycle decided on; another pod of the victim's name is not the victim."""
+    for then, now in fine_steps(before, action, after):
+        made = _calls_open(then)
+        ended = made - _calls_open(now) if made else Counter[str]()
+        for key in ended:
+            was, left = stored(then, "pod").get(key), stored(now, "pod").get(key)
+            if was is None or (key, was.uid) in _victims(then):
+                continue
+            if left is None or left.uid != was.uid or left.disruption_target != was.disruption_target:
+                return Violation("INV-18", f"{key} is evicted, and is not whom a cycle decided on", (key,))
+    return None
+
+
+def _calls_open(world: World) -> Counter[str]:
+    """How many eviction calls are on their way to a pod of each name, those from before a restart included."""
+    calls = Counter(victim for running in world.rounds.values() for victim, _ in running.calls)
+    calls.update(sent.pod for sent in world.control.sent if sent.call == "delete")
+    return calls
+
+
+def _victims(world: World) -> set[tuple[str, int]]:
+    """Whom cycles decided on: the victims of the rounds that run, and of calls from before a restart."""
+    sent = {(call.pod, call.uid) for call in world.control.sent if call.call == "delete"}
+    return sent | {victim for running in world.rounds.values() for victim in running.victims}
 
 
 def useful(before: World, action: Action, after: World) -> Violation | None:

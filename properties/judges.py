@@ -17,7 +17,7 @@ from gangproof.properties.claim_judges import counters_hold, entries_in_order, n
 from gangproof.properties.closing import one_close_a_pop, results_cover_all
 from gangproof.properties.conditions import condition_meaning, explanation, transition_time
 from gangproof.properties.deciding import decided_as_a_whole, released_as_a_whole
-from gangproof.properties.evictions import needed, refused, useful
+from gangproof.properties.evictions import as_decided, needed, refused, useful
 from gangproof.properties.handling import (
     no_plan_no_nomination,
     no_undoing,
@@ -98,6 +98,7 @@ OF_THE_MACHINERY: tuple[StepJudge, ...] = (
     plan_nominated,
     plan_kept,
     useful,
+    as_decided,
     refused,
     needed,
     obeys_the_filters,

@@ -28,10 +28,13 @@ def outlook(environment: Environment, fixed: frozenset[str]) -> Outlook:
     """What the environment still holds; `fixed` keep their names in any case."""
     kept = set(fixed)
     kept.update(call.partition("/")[2] for call in (*environment.held, *environment.failing))
-    for obj in environment.arrivals:
+    for obj in (*environment.arrivals, *environment.again):
         kept |= _told_apart_by(obj)
-    coming = [_anonymous(obj, obj.key in kept) for obj in environment.arrivals]
-    value = (bag_of(coming) if environment.any_order else tuple(coming), evolve(environment, arrivals=()))
+    coming = [anonymous(obj, obj.key in kept) for obj in environment.arrivals]
+    value = (
+        bag_of(coming) if environment.any_order else tuple(coming),
+        evolve(environment, arrivals=(), again=()),
+    )
     return Outlook(value, frozenset(kept), frozenset(obj.key for obj in environment.arrivals))
 
 
@@ -47,7 +50,8 @@ def _told_apart_by(obj: Object) -> frozenset[str]:
             return frozenset(names_in(obj))
 
 
-def _anonymous(obj: Object, named: bool) -> Hashable:
+def anonymous(obj: Object, named: bool) -> Hashable:
+    """What is said of an object that is to come, with its name if it is to be `named` or is neither pod nor node."""
     match obj:
         case Pod() if not named:
             return shape_of_pod(obj).value, obj.node_name, obj.nominated_node_name

@@ -107,13 +107,16 @@ def let_go_as_seen(before: World, action: Action, after: World) -> Violation | N
         left = stored(now, "podGroup")
         for key, group in stored(then, "podGroup").items():
             gone = key not in left or left[key].uid != group.uid
-            if gone and PROTECTION_FINALIZER in group.finalizers and _needed(then, key):
+            if gone and PROTECTION_FINALIZER in group.finalizers and _needed(then, now, key):
                 return Violation("INV-29", f"{key} goes, and its controller sees a pod that needs it", (key,))
     return None
 
 
-def _needed(world: World, group: str) -> bool:
-    return any(pod.group == group and not pod.terminal for pod in seen(world, PROTECTION, "pod").values())
+def _needed(then: World, now: World, group: str) -> bool:
+    """Whether the controller sees an unfinished pod of the group, also when it has seen what it may of the step."""
+    before, after = seen(then, PROTECTION, "pod"), seen(now, PROTECTION, "pod")
+    both = (pod for key, pod in before.items() if key in after and after[key].uid == pod.uid)
+    return any(pod.group == group and not after[pod.key].terminal for pod in both)
 
 
 def _found(world: World, group: PodGroup) -> bool:

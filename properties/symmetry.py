@@ -29,7 +29,7 @@ from gangproof.impl.objects import Node, Pod
 from gangproof.impl.store import kind_of, table
 from gangproof.impl.world import Cycle, Members, NodeInfo, Result, Snapshot, World
 from gangproof.properties.claim_shapes import ClaimShapes, of_claims
-from gangproof.properties.outlook import Outlook, outlook
+from gangproof.properties.outlook import Outlook, anonymous, outlook
 from gangproof.properties.shapes import ageless, bag_of, disrupted, nameless, shape_of_node, shape_of_pod
 
 
@@ -83,6 +83,8 @@ class _Reading:
             self.read_cycle(world.cycle)
         if world.control is not NO_CONTROL and world.control != NO_CONTROL:
             self.read_control(world.control)
+        if world.environment.again:
+            self.read_again()
 
     def say(self, pod: str, what: Hashable) -> None:
         """Something of a pod."""
@@ -398,6 +400,19 @@ class _Reading:
             self.whole.append(what)
         else:
             self.members(group or "", snapshot.members, what)
+
+    def read_again(self) -> None:
+        """What users will create again: said of what bears the name still, if anything does."""
+        settings = self.world.settings
+        named = settings.rank or settings.node_scores is not None
+        nameless: list[Hashable] = []
+        for obj in self.world.environment.again:
+            known = self.pods if isinstance(obj, Pod) else self.nodes if isinstance(obj, Node) else {}
+            if obj.key in known:
+                known[obj.key].append(("again", anonymous(obj, named)))
+            else:
+                nameless.append(anonymous(obj, named or obj.key in self.kept))
+        self.whole.append(("again", bag_of(nameless)))
 
     def expects(self, outlook: Outlook) -> bool:
         """Whether something here is known by a name that is yet to come."""

@@ -110,7 +110,7 @@ def violation_of(
 class Allowance:
     """A freedom that a run was given; it is taken away like an object if the run breaks without it."""
 
-    kind: Literal["any order", "failure", "deletion"]
+    kind: Literal["any order", "failure", "deletion", "recreation"]
 
 
 def _allowances(openness: Openness) -> Iterator[Allowance]:
@@ -118,11 +118,19 @@ def _allowances(openness: Openness) -> Iterator[Allowance]:
         yield Allowance("any order")
     yield from [Allowance("failure")] * openness.failures
     yield from [Allowance("deletion")] * openness.deletions
+    yield from [Allowance("recreation")] * openness.recreations
 
 
-def _allowed(parts: Iterable[Object | Allowance]) -> Openness:
+def _allowed(parts: Iterable[Object | Allowance], openness: Openness) -> Openness:
+    """The openness with the allowances among the parts; lag and restarts stay as they are."""
     kinds = [part.kind for part in parts if isinstance(part, Allowance)]
-    return Openness("any order" in kinds, kinds.count("failure"), kinds.count("deletion"))
+    return evolve(
+        openness,
+        any_order="any order" in kinds,
+        failures=kinds.count("failure"),
+        deletions=kinds.count("deletion"),
+        recreations=kinds.count("recreation"),
+    )
 
 
 def _deadline(seconds: float | None) -> float:
@@ -154,7 +162,7 @@ def cluster_trace(
             return False
         kept = [part for part in parts if not isinstance(part, Allowance)]
         try:
-            world = initial_world(kept, rules, settings, _allowed(parts))
+            world = initial_world(kept, rules, settings, _allowed(parts, openness))
         except ApiError:
             return False
         limits = Limits(MOST_STATES, seconds=_left(deadline), violations=1)

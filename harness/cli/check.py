@@ -94,6 +94,9 @@ def check(
         int, typer.Option(min=0, metavar="K", help="Scheduler and controllers may be K changes behind.")
     ] = 0,
     restarts: Annotated[int, typer.Option(min=0, help="So often the scheduler may start anew.")] = 0,
+    recreate: Annotated[
+        int, typer.Option(min=0, metavar="N", help="So many objects may go and come again under their name.")
+    ] = 0,
     liveness: Annotated[
         bool, typer.Option("--liveness", help="Look for fair runs that never keep a promise, too.")
     ] = False,
@@ -125,6 +128,7 @@ def check(
         deletions=deletions,
         lag=lag,
         restarts=restarts,
+        recreations=recreate,
         liveness=liveness,
         max_states=max_states,
         seconds=timeout,

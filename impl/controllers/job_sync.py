@@ -44,6 +44,20 @@ def find(world: World, kind: str, wanted: Callable[[Any], bool]) -> tuple[Any, .
     return in_view(world, kind, wanted) or tuple(filter(wanted, stored(world, kind).values()))
 
 
+def concerns(workload: Workload, job: Job) -> bool:
+    """Whether the Workload counts for the Job: it names it, and no earlier Job of its name left it (DEV-58)."""
+    left_over = any(o.controller and o.kind == "Job" and o.uid != job.uid for o in workload.owners)
+    return names(workload, job) and not left_over
+
+
+def names(workload: Workload, job: Job) -> bool:
+    """Whether the Workload names the Job (CTRL-03)."""
+    ref = workload.controller_ref
+    if ref is None or workload.namespace != job.namespace:
+        return False
+    return (ref.api_group, ref.kind, ref.name) == ("batch", "Job", job.name)
+
+
 def in_view(world: World, kind: str, wanted: Callable[[Any], bool]) -> tuple[Any, ...]:
     """The wanted objects that the controller sees (CTRL-22)."""
     return tuple(filter(wanted, seen(world, COMPONENT, kind).values()))
@@ -117,7 +131,7 @@ def _advance(rules: Rules, world: World, sync: Sync) -> World:
     """
     job = sync.job
     if sync.stage == "workload":
-        found = rules.find(world, "workload", lambda w: _names(w, job))
+        found = rules.find(world, "workload", lambda w: rules.concerns(w, job))
         if not found and rules.window(job, sync.pods):
             return _with(world, sync=sync)
         workload = _own(found, job)
@@ -138,14 +152,6 @@ def _advance(rules: Rules, world: World, sync: Sync) -> World:
     if plan.job != job or plan.counted:
         return _with(world, sync=evolve(sync, stage="status"))
     return _ended(world, sync)
-
-
-def _names(workload: Workload, job: Job) -> bool:
-    """Whether the Workload is made for the Job: by name, so that namesakes of the Job count too (CTRL-03)."""
-    ref = workload.controller_ref
-    if ref is None or workload.namespace != job.namespace:
-        return False
-    return (ref.api_group, ref.kind, ref.name) == ("batch", "Job", job.name)
 
 
 def _refers(group: PodGroup, workload: Workload | None) -> bool:

@@ -50,7 +50,7 @@ def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> W
     running = evolve(running, victims=victims, calls=left)
     world = evolve(world, rounds=world.rounds.put(entity, running))
     pod: Pod | None = stored(world, "pod").get(victim)
-    if ok and pod is not None and pod.uid == uid:
+    if ok and rules.target(pod, uid):
         world = rules.preempt(rules, world, victim)
     else:
         world = afterwards(rules, world, world)
@@ -59,6 +59,11 @@ def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> W
     if caller in running.failed and not running.called(caller):
         return activate(rules, world, (caller,) if running.group is None else waiting_for(world, running))
     return world
+
+
+def target(pod: Pod | None, uid: int) -> bool:
+    """Whether an eviction call strikes the pod that has the victim's name: if it is the victim (intended: DEV-59)."""
+    return pod is not None and pod.uid == uid
 
 
 def calls_come_first(world: World, cycle: Cycle) -> bool:

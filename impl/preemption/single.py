@@ -64,7 +64,7 @@ def waits_for_its_victims(world: World, snapshot: Snapshot, pod: Pod) -> bool:
     if refused is not None and not refused.resolvable:
         return False
     return any(
-        other.terminating and other.priority < pod.priority and other.key in world.ghost.evicted
+        other.terminating and other.priority < pod.priority and other.disruption_target
         for other in info.pods.values()
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import permutations
 
 import pytest
@@ -110,3 +111,18 @@ def test_views_that_lag_and_a_scheduler_that_starts_anew(tmp_path, gangproof_com
     late = gangproof_command("check", "examples/waiting-for-a-member", "--lag", "1")
     assert late.exit_code == 0
     assert "every view up to 1 changes behind" in late.stdout
+
+
+def test_a_job_that_is_deleted_and_created_again(tmp_path, gangproof_command):
+    """In v1.36.3 the new Job finds the old one's Workload and goes on without a group (DEV-58)."""
+    file = tmp_path / "job.yaml"
+    file.write_text(yaml.safe_dump_all([NODE, job()]))
+    gates = "WorkloadWithJob=true,GenericWorkload=true,GangScheduling=true"
+    asking = ("check", str(file), "--feature-gates", gates, "--recreate", "1")
+    kept = gangproof_command(*asking)
+    assert kept.exit_code == 0
+    assert "up to 1 objects deleted and created again under their name" in kept.stdout
+    broken = gangproof_command(*asking, "--profile", "v1.36.3", "-o", "json")
+    assert broken.exit_code == 1
+    found = {f["property"]: f["deviations"] for f in json.loads(broken.stdout)["cluster"]["findings"]}
+    assert found["LIVE-15"] == ["DEV-58"]

@@ -12,10 +12,11 @@ import pytest
 from attrs import evolve
 from clusters import required, term
 from racks import places, there, verdicts
+from runs import cycle
 
 from gangproof.deviation_page import page, rows, same
 from gangproof.impl.actions import successors
-from gangproof.impl.api import delete, update
+from gangproof.impl.api import create, delete, update
 from gangproof.impl.controllers.claims import one_pass
 from gangproof.impl.controllers.job_sync import again
 from gangproof.impl.cycle import UNKNOWN_NAME
@@ -292,6 +293,38 @@ def test_dev_57_a_node_that_goes_wakes_nobody_who_was_kept_away_by_a_pod_on_it()
 
     assert after_the_node_went(INTENDED) == {"p": "active"}
     assert after_the_node_went(only("DEV-57")) == {"p": "pool"}
+
+
+def test_dev_58_a_job_of_the_name_of_another_has_no_group() -> None:
+    """DEV-58, CTRL-03: the Job is deleted and created again before its Workload is collected."""
+
+    def groups(rules: Rules) -> set[str | None]:
+        world = synced(rules, there(JOB, rules=rules, options=WITH_JOBS))
+        world = synced(rules, create(rules, delete(rules, world, "job", "default/j"), JOB))
+        new = world.jobs["default/j"].uid
+        return {pod.scheduling_group for pod in world.pods.values() if pod.owners[0].uid == new}
+
+    assert groups(INTENDED) == {"j-2"}
+    assert groups(only("DEV-58")) == {None}
+
+
+def synced(rules: Rules, world: World) -> World:
+    ((_, after),) = (step for step in successors(world, rules) if step[0].name == "sync")
+    return after
+
+
+def test_dev_59_an_eviction_goes_by_name() -> None:
+    """DEV-59, PREEMPT-30: the victim is replaced by another pod of its name before the call."""
+
+    def left(rules: Rules) -> list[str]:
+        strong = evolve(pod("p", preempts=True), priority=9)
+        decided = cycle(there(node("n", 1), pod("v", node="n"), strong, rules=rules), rules)
+        replaced = create(rules, delete(rules, decided, "pod", "default/v"), pod("v"))
+        evicted = [after for action, after in successors(replaced, rules) if action.name == "evict"]
+        return sorted(key for world in evicted for key in world.pods)
+
+    assert left(INTENDED) == ["default/p", "default/v"]
+    assert left(only("DEV-59")) == ["default/p"]
 
 
 def test_every_row_is_modelled_or_the_same_or_has_a_reason() -> None:

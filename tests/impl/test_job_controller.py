@@ -337,11 +337,12 @@ def test_a_namesake_has_objects_of_its_own() -> None:
     assert {p.scheduling_group for p in mine(made, made.pods)} == {"j-2"}
 
 
-def test_while_the_old_workload_is_there_a_namesake_has_no_group() -> None:
-    """CTRL-03, CTRL-06: it names the Job, and is not of the Job."""
+def test_the_workload_of_an_earlier_job_does_not_count() -> None:
+    """CTRL-03, DEV-58: while it is there a namesake of the Job gets its own all the same."""
     made = made_again(collected=False)
-    assert mine(made, made.groups) == []
-    assert {p.scheduling_group for p in mine(made, made.pods)} == {None}
+    assert made.workloads["default/j"].owners[0].uid != made.jobs["default/j"].uid
+    assert [group.name for group in mine(made, made.groups)] == ["j-2"]
+    assert {p.scheduling_group for p in mine(made, made.pods)} == {"j-2"}
 
 
 def test_a_job_of_another_controller_is_left_alone() -> None:

@@ -157,8 +157,8 @@ READ = {
     Round: "askers victims calls unbegun failed group",
     Binding: "node call holds",
     Ghost: "started counted lost owed placed beyond evicted sent_back meddled",
-    Environment: "arrivals any_order failures deletions kubelet held failing successes crashes refusals "
-    "foreign_binds lost_nodes restarts pod_gc lag stale",
+    Environment: "arrivals any_order failures deletions recreations again kubelet held failing successes crashes "
+    "refusals foreign_binds lost_nodes restarts pod_gc lag stale",
     Control: "due retrying resting sync orphans log behind sent",
     Sync: "job pods stage workload group plan batch left failed",
     Plan: "job create delete forgiven counted rests",
@@ -299,6 +299,11 @@ CHANGES: dict[str, Callable[[World], World]] = {
     "a snapshot with another index": lambda s: with_seen(s, nodes_with_required_anti_affinity=("n1",)),
     "a failure to come": lambda s: outside(s, failures=1),
     "a deletion to come": lambda s: outside(s, deletions=1),
+    "a recreation to come": lambda s: outside(s, recreations=1),
+    "a new pod to come again": lambda s: outside(s, again=(pod("p6"),)),
+    "a pod to come again": lambda s: outside(s, again=(pod("p4"),)),
+    "a node to come again": lambda s: outside(s, again=(node("n3", 1),)),
+    "a group to come again": lambda s: outside(s, again=(basic("g1"),)),
     "an arrival to come": lambda s: outside(s, arrivals=(pod("p6"),)),
     "a held call": lambda s: outside(s, held=("bind/default/p1",)),
     "a call to fail": lambda s: outside(s, failing=("bind/default/p1",)),

@@ -1,0 +1,61 @@
+"""Objects that are deleted and created again under their name: another identity behind the same name (GC-09).
+
+A user may do so at any moment, as often as the `Environment` says. What is to come again comes when its name is free,
+however much later. What has an owner is left to the controller that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from attrs import evolve, fields_dict
+
+from gangproof.impl.admission import STATUS
+from gangproof.impl.api import create, delete
+from gangproof.impl.gates import Object
+from gangproof.impl.objects import Job, Node, Pod, PodGroup, ResourceClaim, Workload
+from gangproof.impl.owners import owners_of
+from gangproof.impl.rules import Rules
+from gangproof.impl.store import kind_of, stored
+from gangproof.impl.world import Move, World
+
+SET_BY_OTHERS: Mapping[type, tuple[str, ...]] = {
+    Pod: (
+        "node_name", "phase", "nominated_node_name", "unscheduled_reason", "start_time", "disruption_target",
+        "resource_claim_statuses",
+    ),
+    PodGroup: STATUS[PodGroup],
+    Job: STATUS[Job],
+    Workload: (),
+    ResourceClaim: ("allocation", "reserved_for", "finalizers"),
+    Node: (),
+}  # fmt: skip
+"""What the control plane writes into objects of a kind; a user creates them without."""
+KINDS = ("pod", "podGroup", "workload", "job", "claim", "node")
+
+
+def fresh(obj: Object) -> Object:
+    """The object as a user creates it again: without uid, status and what the control plane added."""
+    names = {name: field.default for name, field in fields_dict(type(obj)).items()}
+    dropped = ("uid", "terminating", *SET_BY_OTHERS[type(obj)])
+    return evolve(obj, **{name: names[name] for name in dropped if name in names})
+
+
+def recreations(rules: Rules, world: World) -> Iterator[Move]:
+    """What may be created again now, and what may be deleted for it (ACT-01 to ACT-03, ACT-07)."""
+    environment = world.environment
+    for index, obj in enumerate(environment.again):
+        if obj.key not in stored(world, kind_of(obj)):
+            left = (*environment.again[:index], *environment.again[index + 1 :])
+            without = evolve(world, environment=evolve(environment, again=left))
+            yield "create", (f"{kind_of(obj)}/{obj.key}",), create(rules, without, obj)
+    for kind in KINDS if environment.recreations else ():
+        for key, obj in stored(world, kind).items():
+            if not (owners_of(obj) or getattr(obj, "owner", None) or getattr(obj, "terminating", False)):
+                again = evolve(
+                    environment,
+                    again=(*environment.again, fresh(obj)),
+                    recreations=environment.recreations - 1,
+                )
+                after = delete(rules, evolve(world, environment=again), kind, key)
+                yield "delete", (f"{kind}/{key}",), after
