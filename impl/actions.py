@@ -34,7 +34,7 @@ from gangproof.impl.preemption.calls import (
     open_calls,
 )
 from gangproof.impl.preemption.rounds import begin as begin_call
-from gangproof.impl.preemption.rounds import end_rounds
+from gangproof.impl.preemption.rounds import end_rounds, waited_for
 from gangproof.impl.queue import freed
 from gangproof.impl.restart import landings
 from gangproof.impl.rules import Rules
@@ -326,7 +326,7 @@ def _claim_controller(world: World, rules: Rules, grain: Grain) -> Iterator[Step
 def _evictions(world: World, rules: Rules) -> Iterator[Step]:
     """Open eviction calls that may end now, well or, if told so, badly (ACT-22)."""
     for entity, running in world.rounds.items():
-        if world.cycle is not None and world.cycle.called and world.cycle.preemptor == entity:
+        if waited_for(world, entity):
             continue
         for caller in running.unbegun:
             if len(running.called(caller)) == 1:

@@ -90,7 +90,7 @@ def running(world: World) -> tuple[Cycle, Snapshot]:
     return cycle, cycle.snapshot
 
 
-def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
+def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
     """The nodes where the member may go, best score first decided, ties open (CYCLE-11 to CYCLE-16).
 
     Within a domain only its nodes are candidates, while the plugins that list all nodes list all (PLACE-10).
@@ -104,13 +104,17 @@ def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
         return Placement(plugins=(DYNAMIC_RESOURCES,))
     nodes = candidates(prepared, within(cycle, snapshot.nodes))
     preferred = pod.nominated_node_name
-    if preferred is not None and preferred in nodes and refusal(world, prepared, nodes[preferred]) is None:
+    if (
+        preferred is not None
+        and preferred in nodes
+        and refusal(rules, world, prepared, nodes[preferred]) is None
+    ):
         return Placement((preferred,))
     feasible: list[tuple[str, NodeInfo]] = []
     plugins: set[str] = set(prepared.restricted_by)
     beyond: set[str] = set()
     for name, info in nodes.items():
-        refused = refusal(world, prepared, info)
+        refused = refusal(rules, world, prepared, info)
         if refused is None:
             feasible.append((name, info))
             continue
@@ -125,26 +129,30 @@ def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
     return Placement(chosen.nodes, beyond=tuple(sorted(beyond)))
 
 
-def refusal(world: World, prepared: Prepared, info: NodeInfo) -> Rejection | None:
+def refusal(rules: Rules, world: World, prepared: Prepared, info: NodeInfo) -> Rejection | None:
     """Why the node is refused, with or without the pods nominated to it; None if it is not (CYCLE-14).
 
-    The nominations of pods that are being tried are not seen: a sibling counts where this cycle places it.
+    Only nominations of pods that wait in the queue are seen, so none of the group that is tried: a sibling counts where
+    this cycle places it, and one that the cycle dropped does not.
     """
     if world.nominations and info.node is not None:
         pod, crowded, recounted = prepared.pod, info, prepared
-        mine = strength(world, pod)
-        tried = {member.key for member in world.cycle.members} if world.cycle is not None else set[str]()
         for key, target in world.nominations.items():
             other = world.pods.get(key)
-            if target != info.node.name or key in tried or key == pod.key or other is None:
+            if target != info.node.name or key == pod.key or other is None or world.entry(key) is None:
                 continue
-            if strength(world, other) >= mine:
+            if rules.heed(world, pod, other):
                 crowded = with_pod(crowded, other)
                 recounted = recount(recounted, other, info.node, 1)
         refused = rejection(recounted, crowded) if crowded is not info else None
         if refused is not None:
             return refused
     return rejection(prepared, info)
+
+
+def heed(world: World, pod: Pod, nominated: Pod) -> bool:
+    """Whether the pod leaves room for one that is nominated: one no weaker than itself (CYCLE-14)."""
+    return strength(world, nominated) >= strength(world, pod)
 
 
 def try_member(rules: Rules, world: World) -> tuple[World, ...]:
@@ -154,7 +162,7 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
     """
     cycle, seen = running(world)
     pod = cycle.members[len(cycle.results)]
-    placement = rules.place(world, cycle, pod)
+    placement = rules.place(rules, world, cycle, pod)
     world = note(world, *placement.beyond)
     if placement.error:
         return _after(rules, world, cycle, Result(pod.key, error=placement.error), seen)
@@ -211,7 +219,8 @@ def _assumed(rules: Rules, world: World, cycle: Cycle, pod: Pod, result: Result)
         assumed = with_claims(assumed, rules.reserve(assumed.claims.in_flight, result.holds))
     world, answer = rules.permit(rules, world, assumed.members, pod)
     if answer == "Error":
-        return _after(rules, world, cycle, Result(pod.key, error=f"podgroup {pod.group} not found"), before)
+        error = f"podgroup {pod.group} not found"
+        return _after(rules, world, cycle, Result(pod.key, error=error, victims=result.victims), before)
     return _after(rules, world, cycle, result, assumed)
 
 

@@ -13,7 +13,7 @@ from gangproof.impl.controllers.job_objects import template_name
 from gangproof.impl.controllers.job_pods import plan
 from gangproof.impl.controllers.job_sync import break_off, concerns, eligible, find, only_with_work, window
 from gangproof.impl.controllers.protection import controllers
-from gangproof.impl.cycle import check, displace, place, verdict
+from gangproof.impl.cycle import check, displace, heed, place, verdict
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.handlers import appear, terminate
 from gangproof.impl.hints import hint
@@ -54,6 +54,7 @@ INTENDED = Rules(
     check=check,
     snapshot=snapshot,
     domains=domains,
+    heed=heed,
     place=place,
     assume=assume,
     undo=undo,

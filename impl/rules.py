@@ -114,8 +114,12 @@ class DomainsStep(Protocol):
     def __call__(self, world: World, cycle: Cycle) -> tuple[Candidates, ...]: ...
 
 
+class HeedStep(Protocol):
+    def __call__(self, world: World, pod: Pod, nominated: Pod) -> bool: ...
+
+
 class PlaceStep(Protocol):
-    def __call__(self, world: World, cycle: Cycle, pod: Pod) -> Placement: ...
+    def __call__(self, rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement: ...
 
 
 class AssumeStep(Protocol):
@@ -341,6 +345,7 @@ class Rules:
     check: CheckStep
     snapshot: SnapshotStep
     domains: DomainsStep
+    heed: HeedStep
     place: PlaceStep
     assume: AssumeStep
     undo: UndoStep

@@ -260,7 +260,7 @@ class Cycle:
     a plain pod that fails does not miss them; a group ignores them (QUEUE-22). `submitted` counts the members
     that the submit loop has carried out, where it goes one by one. In a `trial` nobody preempts. `victims` are
     those that the verdict names, each with the member that asks for it, and `plan` where the members would go
-    then; `called` says that their eviction calls are made before the members are told (PREEMPT-32). `freeing` are
+    then; `called` says that their eviction calls are made and the members are to be told. `freeing` are
     the claims that members ask to be let go, each with the member, or "" for the whole group. `beyond` is what the
     verdict needed and the model does not have.
 

@@ -98,7 +98,9 @@ def _refusals(attempt: Attempt, pod: Pod, rules: Rules) -> str:
     where = f"in domain {cycle.domain.value!r} " if cycle.domain is not None else ""
     prepared = prepare(pod, seen)
     reasons = Counter(
-        refused.reason for info in nodes.values() if (refused := refusal(world, prepared, info)) is not None
+        refused.reason
+        for info in nodes.values()
+        if (refused := refusal(rules, world, prepared, info)) is not None
     )
     if not nodes:
         return "there are no nodes"

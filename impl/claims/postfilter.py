@@ -36,7 +36,7 @@ def free(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[Worl
     nodes = {
         name: info.node
         for name, info in candidates(prepared, within(cycle, seen.nodes)).items()
-        if info.node is not None and refusal(world, blind, info) is None
+        if info.node is not None and refusal(rules, world, blind, info) is None
     }
     if wanted.unmet:
         nodes = {name: node for name, node in nodes.items() if allocations(wanted, node) is not None}

@@ -60,9 +60,9 @@ def names_a_foreign_claim(world: World, pod: Pod) -> bool:
 def wherever_there_is_room(old: PlaceStep) -> PlaceStep:
     """Who reuses an allocation of its cycle is not asked whether its node reaches the devices (CLAIM-14)."""
 
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
         if cycle.snapshot is None or not pod.resource_claims:
-            return old(world, cycle, pod)
+            return old(rules, world, cycle, pod)
         seen = cycle.snapshot.claims
         chosen_here = {
             slot: evolve(entry, allocation=evolve(entry.allocation, nodes=None))
@@ -70,7 +70,7 @@ def wherever_there_is_room(old: PlaceStep) -> PlaceStep:
             if slot not in seen.before
         }
         blind = evolve(seen, in_flight=Table({**seen.in_flight, **chosen_here}))
-        return old(world, evolve(cycle, snapshot=evolve(cycle.snapshot, claims=blind)), pod)
+        return old(rules, world, evolve(cycle, snapshot=evolve(cycle.snapshot, claims=blind)), pod)
 
     return place
 

@@ -17,12 +17,18 @@ from gangproof.impl.world import Binding, Cycle, Hold, Members, Result, Stage, W
 
 
 def one_by_one(_: SubmitStep) -> SubmitStep:
-    """Members are committed or failed one after the other, each on its own (CYCLE-41 to CYCLE-48, BIND-01)."""
+    """Members are committed or failed one after the other, each on its own (CYCLE-41 to CYCLE-48, BIND-01).
+
+    Eviction calls may end before the first of them is told (PREEMPT-31).
+    """
 
     def submit(rules: Rules, world: World, cycle: Cycle) -> World:
         if cycle.submitted == 0:
             if not cycle.called:
-                world = rules.evict(rules, world, cycle)
+                begun = rules.evict(rules, world, cycle)
+                if _calls(begun, cycle) != _calls(world, cycle):
+                    return evolve(begun, cycle=evolve(cycle, called=True))
+                world = begun
             world = rules.let_go(rules, world, cycle)
         pod = cycle.members[cycle.submitted]
         result = own_result(cycle, pod.key)
@@ -37,6 +43,11 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
         return rules.nominate(world, cycle) if stage == "reporting" else world
 
     return submit
+
+
+def _calls(world: World, cycle: Cycle) -> tuple[tuple[str, str], ...]:
+    running = world.rounds.get(cycle.preemptor)
+    return running.calls if running is not None else ()
 
 
 def commit_member(rules: Rules, world: World, pod: Pod, node: str, holds: Table[Hold] = NO_HOLDS) -> World:

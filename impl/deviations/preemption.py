@@ -18,9 +18,8 @@ from gangproof.impl.rules import (
     Change,
     DisplaceStep,
     EvictStep,
+    HeedStep,
     NominateStep,
-    Placement,
-    PlaceStep,
     RecoverStep,
     ResumeStep,
     Rules,
@@ -156,14 +155,13 @@ def from_the_failed_attempt(old: NominateStep) -> NominateStep:
     return nominate
 
 
-def by_pod_priority(old: PlaceStep) -> PlaceStep:
+def by_pod_priority(_: HeedStep) -> HeedStep:
     """Nominations are respected by the pods' own priorities (CYCLE-14)."""
 
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
-        gates = evolve(world.settings.gates, workload_aware_preemption=False)
-        return old(evolve(world, settings=evolve(world.settings, gates=gates)), cycle, pod)
+    def heed(world: World, pod: Pod, nominated: Pod) -> bool:
+        return nominated.priority >= pod.priority
 
-    return place
+    return heed
 
 
 def kept_without_opinion(old: NominateStep) -> NominateStep:
@@ -356,7 +354,7 @@ DEVIATIONS = (
         Change(
             "DEV-37",
             "nominations come from the attempt that failed, so the room that is made is not reserved",
-            {"nominate": from_the_failed_attempt, "place": by_pod_priority},
+            {"nominate": from_the_failed_attempt, "heed": by_pod_priority},
         ),
         promise="pods are nominated to their chosen nodes while victims leave",
         intended="the members kept in the final trial are nominated to their nodes of that trial",

@@ -8,7 +8,7 @@ from gangproof.impl.api import afterwards, evict
 from gangproof.impl.commit import give_up
 from gangproof.impl.limits import FAILED_IN_CYCLE, HELD_IN_CYCLE, note
 from gangproof.impl.objects import Pod
-from gangproof.impl.preemption.rounds import waiting_for
+from gangproof.impl.preemption.rounds import waited_for, waiting_for
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import stored
@@ -37,7 +37,7 @@ def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> W
     victim, caller = call
     uid = dict(running.victims)[victim]
     cycle = world.cycle
-    waiting = cycle if cycle is not None and cycle.called and cycle.preemptor == entity else None
+    waiting = cycle if waited_for(world, entity) else None
     if not ok and waiting is None:
         running = evolve(running, failed=added(running.failed, caller))
     left = tuple(other for other in running.calls if other != call)
@@ -91,7 +91,7 @@ def call_in_cycle(rules: Rules, world: World, cycle: Cycle) -> World:
 
 def calls_of_cycle(world: World, cycle: Cycle) -> tuple[Call, ...]:
     """The open calls that the cycle waits for."""
-    running = world.rounds.get(cycle.preemptor) if cycle.called else None
+    running = world.rounds.get(cycle.preemptor) if waited_for(world, cycle.preemptor) else None
     return running.calls if running is not None else ()
 
 

@@ -59,13 +59,18 @@ def _make_way(world: World, cycle: Cycle, askers: set[str]) -> World:
         asker = world.pods.get(result.pod)
         if result.pod not in askers or asker is None:
             continue
+        freed = result.node or _place(world, result.victims[0])
         for key, node in world.nominations.items():
             other = world.pods.get(key)
-            if node != result.node or other is None or key in mine or other.priority >= asker.priority:
+            if node != freed or other is None or key in mine or other.priority >= asker.priority:
                 continue
             if other.nominated_node_name is not None:
                 world = set_nomination(world, key, None)
     return world
+
+
+def _place(world: World, pod: str) -> str | None:
+    return world.assumed.get(pod) or world.pods[pod].node_name
 
 
 def _on_node(world: World, pod: str) -> bool:
@@ -148,9 +153,17 @@ def end_rounds(rules: Rules, world: World) -> World:
     for entity, running in world.rounds.items():
         if running.calls or any(_is_going(world, *victim) for victim in running.victims):
             continue
-        if world.cycle is None or not (world.cycle.called and world.cycle.preemptor == entity):
+        if not waited_for(world, entity):
             world = rules.resume(rules, evolve(world, rounds=world.rounds.drop(entity)), running)
     return world
+
+
+def waited_for(world: World, preemptor: str) -> bool:
+    """Whether a cycle runs that waits for its eviction calls: without SchedulerAsyncPreemption (PREEMPT-32)."""
+    cycle = world.cycle
+    if cycle is None or world.settings.gates.scheduler_async_preemption:
+        return False
+    return cycle.called and cycle.preemptor == preemptor
 
 
 def forsake(rules: Rules, before: World, after: World) -> World:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from gangproof.impl.cycle import refusal
-from gangproof.impl.filters import prepare, recount
+from gangproof.impl.filters import prepare, recount, rejection
 from gangproof.impl.limits import TIES
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.budgets import reprieve, violating
@@ -43,8 +43,8 @@ class Candidate:
         """What the choice among nodes minimises, in this order (PREEMPT-47)."""
         highest = max(unit.priority for unit in self.victims)
         pods = [unit for unit in self.victims for _ in unit.pods]
-        latest = max(unit.started for unit in self.victims if unit.priority == highest)
-        return (self.violations, highest, sum(unit.priority for unit in pods), len(pods), -latest)
+        earliest = min(unit.started for unit in self.victims if unit.priority == highest)
+        return (self.violations, highest, sum(unit.priority for unit in pods), len(pods), -earliest)
 
 
 def may_preempt(world: World, pod: Pod, preemptor: str) -> bool:
@@ -60,7 +60,7 @@ def waits_for_its_victims(world: World, snapshot: Snapshot, pod: Pod) -> bool:
     info = snapshot.nodes.get(pod.nominated_node_name or "")
     if info is None:
         return False
-    refused = refusal(world, prepare(pod, snapshot), info)
+    refused = rejection(prepare(pod, snapshot), info)
     if refused is not None and not refused.resolvable:
         return False
     return any(
@@ -89,7 +89,7 @@ def _on_node(
     rules: Rules, world: World, snapshot: Snapshot, pod: Pod, name: str, weaker: Sequence[Unit]
 ) -> Iterator[Candidate]:
     prepared = prepare(pod, snapshot)
-    refused = refusal(world, prepared, snapshot.nodes[name])
+    refused = refusal(rules, world, prepared, snapshot.nodes[name])
     there = [unit for unit in weaker if any(node == name for _, node in unit.pods)]
     if refused is None or not refused.resolvable or not there:
         return
@@ -101,7 +101,7 @@ def _on_node(
                 info = snapshot.nodes[node]
                 if key not in seen.nodes[node].pods and info.node is not None:
                     counted = recount(counted, info.pods[key], info.node, -1)
-        fits = refusal(world, counted, seen.nodes[name]) is None
+        fits = refusal(rules, world, counted, seen.nodes[name]) is None
         return (Table({pod.key: name}) if fits else None,)
 
     beyond = () if all_told(there, by_priority_and_start) else (TIES,)

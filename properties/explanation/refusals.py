@@ -76,7 +76,7 @@ def _kind(pod: Pod, attempt: Attempt) -> Hashable:
 def _refused(attempt: Attempt, rules: Rules, pods: Sequence[Pod]) -> Refused:
     pod = pods[0]
     seen = seen_by(attempt, rules, pod.key)
-    found = list(node_reasons(attempt, seen, pod))
+    found = list(node_reasons(attempt, rules, seen, pod))
     grouped: dict[tuple[str, str, str], list[str]] = {}
     for one in found:
         grouped.setdefault((one.reason, one.plugin, one.rule), []).append(one.node)
@@ -93,11 +93,11 @@ def _refused(attempt: Attempt, rules: Rules, pods: Sequence[Pod]) -> Refused:
     )
 
 
-def node_reasons(attempt: Attempt, seen: Snapshot, pod: Pod) -> Iterator[NodeReason]:
+def node_reasons(attempt: Attempt, rules: Rules, seen: Snapshot, pod: Pod) -> Iterator[NodeReason]:
     """Each node that refuses the pod, and why, in the order of names."""
     prepared = prepare(pod, seen)
     for name, info in within(attempt.cycle, seen.nodes).items():
-        refused = refusal(attempt.world, prepared, info)
+        refused = refusal(rules, attempt.world, prepared, info)
         if refused is not None:
             yield NodeReason(
                 node=name,

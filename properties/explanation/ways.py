@@ -70,10 +70,10 @@ def first_found(old: PlaceStep) -> PlaceStep:
     """
     kept: dict[Hashable, dict[str, tuple[NodeInfo, Rejection | None]]] = {}
 
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
         snapshot = cycle.snapshot
         if snapshot is None or world.nominations or cycle.domains or not only_nodes_decide(pod, snapshot):
-            found = old(world, cycle, pod)
+            found = old(rules, world, cycle, pod)
             return Placement(found.nodes[:1], found.plugins)
         prepared = prepare(pod, snapshot)
         answers = kept.setdefault(alike(pod), {})

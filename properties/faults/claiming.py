@@ -28,11 +28,11 @@ from gangproof.properties.faults.fault import Fault, fault
 def _seeing(view: Callable[[SeenClaims], SeenClaims], old: PlaceStep) -> PlaceStep:
     """Places are looked for with another view of claims and devices."""
 
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
         if cycle.snapshot is None:
-            return old(world, cycle, pod)
+            return old(rules, world, cycle, pod)
         other = evolve(cycle.snapshot, claims=view(cycle.snapshot.claims))
-        return old(world, evolve(cycle, snapshot=other), pod)
+        return old(rules, world, evolve(cycle, snapshot=other), pod)
 
     return place
 

@@ -31,9 +31,11 @@ NOT_TRIED = Placement(plugins=("GangScheduling",))
 
 
 def _first_minimum(old: PlaceStep) -> PlaceStep:
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
         before, _, minimum = kept_and_minimum(world, cycle)
-        return NOT_TRIED if minimum and len(cycle.results) >= minimum - before else old(world, cycle, pod)
+        return (
+            NOT_TRIED if minimum and len(cycle.results) >= minimum - before else old(rules, world, cycle, pod)
+        )
 
     return place
 
@@ -53,10 +55,10 @@ F04 = fault(
 
 
 def _misfit_ends_the_walk(old: PlaceStep) -> PlaceStep:
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
         if any(not result.kept for result in cycle.results):
             return NOT_TRIED
-        return old(world, cycle, pod)
+        return old(rules, world, cycle, pod)
 
     return place
 
@@ -162,8 +164,8 @@ F20 = fault(
 
 
 def _as_the_first(old: PlaceStep) -> PlaceStep:
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
-        return old(world, cycle, evolve(cycle.members[0], name=pod.name, uid=pod.uid))
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
+        return old(rules, world, cycle, evolve(cycle.members[0], name=pod.name, uid=pod.uid))
 
     return place
 
@@ -183,8 +185,8 @@ F21 = fault(
 
 
 def _as_at_the_start(old: PlaceStep) -> PlaceStep:
-    def place(world: World, cycle: Cycle, pod: Pod) -> Placement:
-        return old(world, evolve(cycle, snapshot=cycle.taken), pod)
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
+        return old(rules, world, evolve(cycle, snapshot=cycle.taken), pod)
 
     return place
 

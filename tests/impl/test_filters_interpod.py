@@ -12,10 +12,11 @@ from gangproof.impl.cycle import refusal
 from gangproof.impl.filters import prepare, recount, rejection
 from gangproof.impl.filters.interpod import pod_term_matches
 from gangproof.impl.objects import Pod, PodAffinity, PodAffinityTerm
+from gangproof.impl.profiles import INTENDED
 from gangproof.impl.snapshot import seen as view
 from gangproof.impl.snapshot import with_pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import Snapshot, World
+from gangproof.impl.world import Entry, Snapshot, World
 
 ZONES = (node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b"), node("n4"))
 DB, WEB = {"app": "db"}, {"app": "web"}
@@ -127,7 +128,11 @@ def test_filt_16_affinity_answers_first_then_own_then_that_of_others() -> None:
 
 
 def nominated(waiting: Pod, at: str) -> World:
-    return World(pods=Table({waiting.key: waiting}), nominations=Table({waiting.key: at}))
+    return World(
+        pods=Table({waiting.key: waiting}),
+        queue=(Entry(waiting.key, "pool"),),
+        nominations=Table({waiting.key: at}),
+    )
 
 
 def test_filt_17_skip_hides_the_anti_affinity_of_a_nominated_pod() -> None:
@@ -136,14 +141,14 @@ def test_filt_17_skip_hides_the_anti_affinity_of_a_nominated_pod() -> None:
     seen = cluster(*ZONES)
     assert prepare(plain, seen).neighbours is None
     world = nominated(hermit, "n1")
-    assert refusal(world, prepare(plain, seen), seen.nodes["n1"]) is None
+    assert refusal(INTENDED, world, prepare(plain, seen), seen.nodes["n1"]) is None
     # With a required term of its own, or somebody's anti-affinity against it, it does not skip.
     own = evolve(plain, pod_anti_affinity=required(term(HOST, app="nobody")))
-    answer = refusal(world, prepare(own, seen), seen.nodes["n1"])
+    answer = refusal(INTENDED, world, prepare(own, seen), seen.nodes["n1"])
     assert answer is not None and answer.plugin == "InterPodAffinity"
     other = cluster(*ZONES, n3=[pod("q", pod_anti_affinity=required(term(HOST, app="db")))])
-    assert refusal(world, prepare(plain, other), other.nodes["n1"]) is not None
-    assert refusal(world, prepare(plain, other), other.nodes["n2"]) is None
+    assert refusal(INTENDED, world, prepare(plain, other), other.nodes["n1"]) is not None
+    assert refusal(INTENDED, world, prepare(plain, other), other.nodes["n2"]) is None
     # anti-affinity against somebody else does not count
     stranger = cluster(*ZONES, n3=[pod("q", pod_anti_affinity=required(term(HOST, app="web")))])
     assert prepare(plain, stranger).neighbours is None
@@ -153,7 +158,7 @@ def test_cycle_14_affinity_must_hold_without_the_nominated_pod_too() -> None:
     near_db = pod("p", pod_affinity=required(term("zone", app="db")))
     seen = cluster(*ZONES)
     world = nominated(pod("r", priority=5, labels=DB), "n1")
-    assert refusal(world, prepare(near_db, seen), seen.nodes["n1"]) is not None
+    assert refusal(INTENDED, world, prepare(near_db, seen), seen.nodes["n1"]) is not None
 
 
 # A second statement of FILT-14 to FILT-16, word by word, for a comparison on random clusters.

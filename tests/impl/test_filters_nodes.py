@@ -19,6 +19,7 @@ from gangproof.impl.objects import (
     Toleration,
 )
 from gangproof.impl.objects.requests import Container, pod_requests
+from gangproof.impl.profiles import INTENDED
 from gangproof.impl.table import Table
 from gangproof.impl.world import Cycle, World
 
@@ -265,7 +266,7 @@ def test_filt_01_the_first_filter_in_order_answers() -> None:
 
 def placement(asking: Pod, *nodes: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
     seen = cluster(*nodes)
-    found = place(World(), Cycle(None, (asking,), snapshot=seen, taken=seen), asking)
+    found = place(INTENDED, World(), Cycle(None, (asking,), snapshot=seen, taken=seen), asking)
     return found.nodes, found.plugins
 
 

@@ -21,10 +21,11 @@ from gangproof.impl.objects import (
     Taint,
     TopologySpreadConstraint,
 )
+from gangproof.impl.profiles import INTENDED
 from gangproof.impl.snapshot import seen as view
 from gangproof.impl.snapshot import with_pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import Snapshot, World
+from gangproof.impl.world import Entry, Snapshot, World
 
 X = {"app": "x"}
 ZONES = (node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b"))
@@ -189,11 +190,14 @@ def test_cycle_14_nominated_pods_count_where_they_are_nominated() -> None:
     seen = cluster(*ZONES)
     prepared = prepare(spreading(evenly()), seen)
     waiting = x("r", priority=5)
-    world = World(pods=Table({waiting.key: waiting}), nominations=Table({waiting.key: "n1"}))
-    open_nodes = [n for n, info in seen.nodes.items() if refusal(world, prepared, info) is None]
+    queue = (Entry(waiting.key, "pool"),)
+    world = World(pods=Table({waiting.key: waiting}), queue=queue, nominations=Table({waiting.key: "n1"}))
+    open_nodes = [n for n, info in seen.nodes.items() if refusal(INTENDED, world, prepared, info) is None]
     assert open_nodes == ["n2", "n3"]  # each node is judged with its own nominations only
+    dropped = evolve(world, queue=())
+    assert all(refusal(INTENDED, dropped, prepared, info) is None for info in seen.nodes.values())
     weaker = evolve(world, pods=Table({waiting.key: evolve(waiting, priority=-1)}))
-    assert all(refusal(weaker, prepared, info) is None for info in seen.nodes.values())
+    assert all(refusal(INTENDED, weaker, prepared, info) is None for info in seen.nodes.values())
 
 
 # A second statement of FILT-11 and FILT-12, word by word, for a comparison on random clusters.

@@ -356,6 +356,19 @@ def test_equal_candidates_leave_the_choice_open() -> None:
     assert {tuple(dict(c.victims)) for c in verdicts(world)} == {("default/v1",), ("default/v2",)}
 
 
+def test_among_equal_candidates_that_with_the_later_earliest_start_is_chosen() -> None:
+    """PREEMPT-47: on n1 the victims started at 2 and 3, on n2 at 1 and 9."""
+    starts = {"n1": (2, 3), "n2": (1, 9)}
+    weak = [
+        evolve(pod(f"{node}-{start}", node=node), start_time=start)
+        for node, both in starts.items()
+        for start in both
+    ]
+    big = evolve(strong("p"), requests=Table({"cpu": 2000}))
+    world = there(node("n1", 2), node("n2", 2), *weak, big, options=PLAIN)
+    assert {places(c)["p"] for c in verdicts(world)} == {"n1"}
+
+
 def test_the_order_in_which_members_are_seen_may_decide() -> None:
     """CHO-14, PLACE-06: when shipped, one in the domain of the empty value is overlooked or in conflict."""
     members = [pod("a", "g", node="n1"), pod("b", "g", node="n2")]

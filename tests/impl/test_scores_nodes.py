@@ -227,9 +227,9 @@ def test_cycle_13_the_nominated_node_is_taken_without_scores() -> None:
     seen = cluster(node("n1"), node("n2"), n1=[pod("q", cpu=3000)])
     for name, expected in (("n1", ("n1",)), ("n9", ("n2",)), (None, ("n2",))):
         asking = pod("p", cpu=1000, nominated_node_name=name)
-        assert place(World(), Cycle(None, (asking,), snapshot=seen), asking).nodes == expected
+        assert place(INTENDED, World(), Cycle(None, (asking,), snapshot=seen), asking).nodes == expected
     too_big = pod("p", cpu=2000, nominated_node_name="n1")
-    assert place(World(), Cycle(None, (too_big,), snapshot=seen), too_big).nodes == ("n2",)
+    assert place(INTENDED, World(), Cycle(None, (too_big,), snapshot=seen), too_big).nodes == ("n2",)
 
 
 @pytest.mark.parametrize(
