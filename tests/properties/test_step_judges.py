@@ -181,7 +181,7 @@ steps:
 
 def test_a_member_placed_against_a_filter_is_caught_where_it_is_committed() -> None:
     def place(old: Any) -> Any:
-        return lambda world, cycle, pod: Placement(("n1",))
+        return lambda rules, world, cycle, pod: Placement(("n1",))
 
     assert broken(REPELLED) == set()
     assert "INV-06" in broken(REPELLED, Change("x", "all go to n1", {"place": place}))
@@ -211,8 +211,8 @@ def test_equal_inputs_equal_verdict_in_any_world(start: World) -> None:
 
 def test_a_choice_by_name_is_caught() -> None:
     def place(old: Any) -> Any:
-        def first(world: World, cycle: Cycle, pod: Pod) -> Placement:
-            placement = old(world, cycle, pod)
+        def first(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Placement:
+            placement = old(rules, world, cycle, pod)
             return evolve(placement, nodes=placement.nodes[:1])
 
         return first

@@ -426,7 +426,7 @@ def no_undo(_: Callable[..., Snapshot]) -> Callable[..., Snapshot]:
 def no_room(_: Callable[..., Any]) -> Callable[..., Any]:
     """Every node will do."""
 
-    def place(world: World, cycle: Cycle, pod: Pod) -> Any:
+    def place(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> Any:
         assert cycle.snapshot is not None
         return Placement(tuple(cycle.snapshot.nodes))
 
