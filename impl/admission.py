@@ -57,9 +57,10 @@ def prioritised(
 
 
 def prepared(world: World, obj: Object) -> Object:
-    """The object as it is stored when it is created: without what a gate that is off drops, a group protected."""
-    if not isinstance(obj, PodGroup | Workload | Job):
-        return obj
+    """The object as it is stored when it is created: without what a gate that is off drops, a group protected.
+
+    Of pods and Jobs too: without GenericWorkload they lose their group (API-51).
+    """
     kept = keep_enabled(obj, world.settings.gates)
     return protected(kept) if isinstance(kept, PodGroup) and world.settings.protection else kept
 

@@ -1,7 +1,8 @@
 """INV-35: whoever has no group is scheduled as if there were no groups.
 
-The same pods are played with the group gates on and off, and pods that still name a group, with the gates off, are
-played beside pods that never did. Both must be able to do the same things, step by step, and the pods become the same.
+The same pods are played with the group gates on and off; and pods that still name a group, since they were stored
+while the gates were on, are played with the gates off beside pods that never did. Both must be able to do the same
+things, step by step, and the pods become the same.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.actions import Action
+from gangproof.impl.api import create
 from gangproof.impl.gates import FeatureGates, Object
 from gangproof.impl.objects import Pod
+from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import stored
 from gangproof.impl.world import World
@@ -26,11 +29,13 @@ OFF = FeatureGates()
 def neutral(world: World, rules: Rules, limits: Limits) -> tuple[Verdict, Violation | None]:
     """INV-35 from the world on, of whose pods nobody asks for a group step: the gates, or the field, change nothing.
 
-    If pods name groups they are played with the gates off alone.
+    If pods name groups they are played with the gates off alone, and all of them are there when the scheduler starts.
     """
     grouped = any(isinstance(obj, Pod) and obj.group is not None for obj in world.environment.arrivals)
-    without = _ungrouped(evolve(world, settings=evolve(world.settings, gates=OFF)))
-    other = evolve(world, settings=without.settings) if grouped else world
+    if grouped:
+        other, without = _switched_off(rules, world), _switched_off(rules, _ungrouped(world))
+    else:
+        other, without = world, evolve(world, settings=evolve(world.settings, gates=OFF))
     found, graph = explore_graph(Machine(rules, [other], "fine"), None, limits)
     plain, expected = explore_graph(Machine(rules, [without], "fine"), None, limits)
     if not found.stop == plain.stop == "exhausted":
@@ -39,6 +44,15 @@ def neutral(world: World, rules: Rules, limits: Limits) -> tuple[Verdict, Violat
         return Verdict.HOLDS, None
     what = "the name of a group" if grouped else "GenericWorkload"
     return Verdict.VIOLATED, Violation("INV-35", f"{what} changes what becomes of pods without a group")
+
+
+def _switched_off(rules: Rules, world: World) -> World:
+    """The world in which all that was to come was stored with the gates on, and the scheduler starts with them off."""
+    stored_before = evolve(world, environment=evolve(world.environment, arrivals=()))
+    for obj in world.environment.arrivals:
+        stored_before = create(rules, stored_before, obj)
+    off = evolve(stored_before.settings, gates=OFF)
+    return restart(rules, evolve(stored_before, settings=off))
 
 
 def _shown(graph: Graph[World, Action]) -> tuple[object, ...]:

@@ -12,9 +12,9 @@ from racks import there
 
 from gangproof import rulebook
 from gangproof.impl.admission import prioritised
-from gangproof.impl.api import ApiError, create, delete, update, write_status
+from gangproof.impl.api import ApiError, create, delete, lookup, update, write_status
 from gangproof.impl.control import Revision
-from gangproof.impl.gates import SCENARIO_GATES
+from gangproof.impl.gates import NAMES, SCENARIO_GATES, FeatureGates
 from gangproof.impl.objects import (
     Condition,
     ControllerRef,
@@ -22,6 +22,7 @@ from gangproof.impl.objects import (
     OwnerReference,
     Pod,
     PodGroup,
+    PodGroupClaim,
     PodGroupTemplate,
     PriorityClass,
     Workload,
@@ -29,6 +30,7 @@ from gangproof.impl.objects import (
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.objects.validation import Violation
 from gangproof.impl.profiles import INTENDED
+from gangproof.impl.store import kind_of
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Settings, World
 from gangproof.properties.named import basic, gang, node, pod
@@ -284,12 +286,58 @@ def test_without_its_gate_a_kind_is_not_served() -> None:
             there(obj, options=off)
 
 
+WITH_CLAIM = evolve(GROUP, resource_claims=(PodGroupClaim("c", "claim"),))
+GATED: list[tuple[str, str, Any, str, Any]] = [
+    ("API-51", "generic_workload", MEMBER, "scheduling_group", None),
+    ("API-51", "generic_workload", named_in_template(), "template", JOB.template),
+    (
+        "API-52",
+        "topology_aware_workload_scheduling",
+        evolve(GROUP, topology_keys=("z",)),
+        "topology_keys",
+        None,
+    ),
+    (
+        "API-53",
+        "workload_aware_preemption",
+        evolve(GROUP, disruption_mode="PodGroup"),
+        "disruption_mode",
+        "Pod",
+    ),
+    ("API-53", "workload_aware_preemption", evolve(GROUP, priority=7), "priority", 0),
+    ("API-53", "workload_aware_preemption", classed(GROUP, "heavy"), "priority_class_name", ""),
+    ("API-54", "dra_workload_resource_claims", WITH_CLAIM, "resource_claims", ()),
+]
+"""The rule, the gate, an object with the gate's field, the field, and what it is without the gate."""
+EVERY_GATE = FeatureGates(**dict.fromkeys(NAMES.values(), True))
+OFF_WITH_IT = {"generic_workload": FeatureGates()}
+
+
+@pytest.mark.parametrize(("rule", "gate", "obj", "field", "dropped"), GATED)
+def test_a_gate_keeps_its_field_and_without_it_the_field_is_dropped(
+    rule: str, gate: str, obj: Any, field: str, dropped: Any
+) -> None:
+    """API-51 to API-54: dropped at creation; what is stored already stays, and nothing can be set (API-57)."""
+    on = Settings(gates=EVERY_GATE)
+    off = Settings(gates=OFF_WITH_IT.get(gate) or evolve(EVERY_GATE, **{gate: False}))
+    made = lookup(there(obj, options=on), kind_of(obj), obj.key)
+    assert getattr(made, field) == getattr(obj, field) != dropped
+    without = there(obj, options=off)
+    plain = lookup(without, kind_of(obj), obj.key)
+    assert getattr(plain, field) == dropped
+    later = evolve(there(obj, options=on), settings=off)
+    labelled_later = update(INTENDED, later, labelled(lookup(later, kind_of(obj), obj.key)))
+    assert getattr(lookup(labelled_later, kind_of(obj), obj.key), field) == getattr(obj, field)
+    with pytest.raises(ApiError, match="immutable"):
+        update(INTENDED, without, evolve(plain, **{field: getattr(obj, field)}))
+
+
 def test_what_a_gate_drops_is_not_stored() -> None:
-    """API-52, API-53: also not of what a controller makes."""
+    """API-52, API-53: neither of what a controller makes."""
     plain = there(
-        evolve(gang("g", 2), topology_keys=("zone",), disruption_mode="PodGroup"), options=Settings()
+        evolve(WORKLOAD, pod_group_templates=(PodGroupTemplate("t", 2, ("zone",)),)), options=Settings()
     )
-    assert (of(plain).topology_keys, of(plain).disruption_mode) == (None, "Pod")
+    assert of(plain, "workloads", "default/w").pod_group_templates[0].topology_keys is None
 
 
 def test_an_invalid_object_is_refused_with_the_path_of_the_field() -> None:

@@ -14,6 +14,8 @@ from gangproof.impl.condition import condition
 from gangproof.impl.gates import FeatureGates, keep_enabled, served
 from gangproof.impl.objects import Condition, PodGroup, PodGroupTemplate, Workload
 from gangproof.impl.objects.changes import refused_changes
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.restart import restart
 from gangproof.impl.table import Table
 from gangproof.load import load_manifests_text
 from gangproof.properties.named import basic, gang, node, pod
@@ -29,7 +31,10 @@ def test_generic_workload_serves_the_kinds() -> None:
 def test_without_generic_workload_members_are_plain_pods() -> None:
     """API-51: no field on new pods; a pod that still has it is tried alone, and nothing is said of a group."""
     assert keep_enabled(pod("p", "g"), FeatureGates()) == pod("p")
-    world = there(node("n", 1), pod("p", "g"), options=NO_GROUPS)
+    assert there(pod("p", "g"), options=NO_GROUPS).pods["default/p"].scheduling_group is None
+    before = there(node("n", 1), pod("p", "g"), options=PLAIN)
+    world = restart(INTENDED, evolve(before, settings=NO_GROUPS))
+    assert world.pods["default/p"].scheduling_group == "g"
     world = evolve(world, groups=Table({"default/g": gang("g", 3)}))
     assert queued(world) == {"p": "active"}
     popped = step(world, "pop")

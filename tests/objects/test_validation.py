@@ -5,9 +5,15 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+from gangproof import rulebook
+from gangproof.impl.objects import PodGroup, PodGroupClaim
 from gangproof.impl.objects.checks import shown
 from gangproof.impl.objects.validation import RULES, path_text, violations
+from gangproof.impl.table import Table
+from gangproof.impl.world import World
+from gangproof.properties.stored import within_limits
 
 CLAIM = {"name": "c", "resourceClaimName": "claim"}
 NAMED = {"key": "metadata.name", "operator": "In", "values": ["n"]}
@@ -143,6 +149,7 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("API-19", "Workload", f"{TEMPLATE}.priorityClassName", "not-resolved"),
     ("API-20", "Workload", f"{TEMPLATE}.priority", 1_000_000_000),
     ("API-20", "Workload", f"{TEMPLATE}.priority", -(2**31)),
+    ("API-30", "PodGroup", "metadata.name", "a.b-1"),
     ("API-31", "PodGroup", "spec.podGroupTemplateRef", ...),
     ("API-32", "PodGroup", "spec.schedulingPolicy", {"basic": {}}),
     ("API-33", "PodGroup", "spec.schedulingPolicy.gang.minCount", 1),
@@ -150,6 +157,7 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("API-35", "PodGroup", "spec.schedulingConstraints.topology", []),
     ("API-35", "PodGroup", "spec.schedulingConstraints.topology", [{"key": "example.com/rack"}]),
     ("API-36", "PodGroup", "spec.resourceClaims", [{"name": "a", "resourceClaimTemplateName": "t"}]),
+    ("API-36", "PodGroup", "spec.resourceClaims", CLAIMS[:4]),
     ("API-37", "PodGroup", "spec.disruptionMode", "Pod"),
     ("API-38", "PodGroup", "spec.priorityClassName", "high"),
     ("API-39", "PodGroup", "spec.priority", 1_000_000_000),
@@ -225,7 +233,9 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
     ("API-35", "PodGroup", "spec.schedulingConstraints.topology", [{"key": ""}], "[0].key"),
     ("API-35", "PodGroup", "spec.schedulingConstraints.topology", [{"key": "a b"}], "[0].key"),
     ("API-35", "PodGroup", "spec.schedulingConstraints.topology", [{"key": "A/b/c"}], "[0].key"),
+    ("API-35", "Workload", f"{TEMPLATE}.schedulingConstraints.topology", [{"key": ""}], "[0].key"),
     ("API-36", "PodGroup", "spec.resourceClaims", CLAIMS, ""),
+    ("API-36", "Workload", f"{TEMPLATE}.resourceClaims", [{"name": "c"}], "[0]"),
     ("API-36", "PodGroup", "spec.resourceClaims", [CLAIM, CLAIM], "[1].name"),
     ("API-36", "PodGroup", "spec.resourceClaims", [{"name": "c"}], "[0]"),
     ("API-36", "PodGroup", "spec.resourceClaims", [{**CLAIM, "resourceClaimTemplateName": "t"}], "[0]"),
@@ -321,6 +331,45 @@ def test_refused(rule: str, kind: str, path: str, value: Any, below: str) -> Non
     assert [(violation.rule, violation.field) for violation in found] == [(rule, field)]
     assert found[0].found
     assert found[0].expected
+
+
+AS_ANOTHER = {"API-16": "API-35", "API-45": "API-35"}
+"""Rules that a refusal tells under another id: a template's constraints are like a group's, a key is not empty."""
+NOTHING_TO_VALIDATE = {
+    "API-21": "a Workload has no status", "API-22": "follows from API-11 and API-12",
+    "API-34": "what it holds is API-35; that it stays is refused to updates", "API-42": "there are no such fields",
+    "API-43": "nothing is compared with anything", "API-44": "is refused to updates",
+    "API-47": "is refused to updates", "API-48": "nobody looks whether the group is there",
+    "API-49": "members are not compared",
+}  # fmt: skip
+
+
+def test_every_rule_of_the_fields_has_a_case_of_each_kind() -> None:
+    """Sections 1.2, 1.3 and 1.5; what is refused to updates has its cases where changes are tested."""
+    sections = ("1.2", "1.3", "1.5")
+    rules = {rule.id for rule in rulebook.rules().values() if rule.section.startswith(sections)}
+    accepted, refused = {case[0] for case in ACCEPTED}, {case[0] for case in REFUSED}
+    assert rules - accepted - set(NOTHING_TO_VALIDATE) == set()
+    assert {AS_ANOTHER.get(rule, rule) for rule in rules} - refused - set(NOTHING_TO_VALIDATE) == set()
+    assert refused & {*NOTHING_TO_VALIDATE, *AS_ANOTHER} == set()
+
+
+def test_a_group_has_at_most_four_claims() -> None:
+    """CLAIM-36: the limit is that of API-36, and holds of what is stored too (INV-31)."""
+    four, five = (changed("PodGroup", "spec.resourceClaims", CLAIMS[:number]) for number in (4, 5))
+    assert violations("PodGroup", four) == ()
+    (found,) = violations("PodGroup", five)
+    assert (found.rule, found.found, found.expected) == ("API-36", "5 entries", "at most 4")
+    group = PodGroup("default", "g", resource_claims=tuple(PodGroupClaim(f"c{i}", "c") for i in range(5)))
+    assert (
+        within_limits(
+            World(groups=Table({"default/g": evolve(group, resource_claims=group.resource_claims[:4])}))
+        )
+        is None
+    )
+    broken = within_limits(World(groups=Table({"default/g": group})))
+    assert broken is not None
+    assert str(broken) == "INV-31: default/g has 5 claims"
 
 
 @pytest.mark.parametrize(
