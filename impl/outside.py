@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from gangproof.impl.api import afterwards, create, delete, finish
+from gangproof.impl.api import afterwards, delete, finish
 from gangproof.impl.control import Revision
 from gangproof.impl.controllers.collect import of_lost_nodes
 from gangproof.impl.gates import Object
-from gangproof.impl.recreate import recreations
+from gangproof.impl.recreate import created, recreations
 from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, kind_of, stored
@@ -31,7 +31,7 @@ def outside(rules: Rules, world: World) -> Iterator[Move]:
     arrivals = environment.arrivals
     for index, obj in enumerate(arrivals if environment.any_order else arrivals[:1]):
         left = evolve(environment, arrivals=(*arrivals[:index], *arrivals[index + 1 :]))
-        yield "create", (name_of(obj),), create(rules, evolve(world, environment=left), obj)
+        yield created(rules, evolve(world, environment=left), obj)
     if environment.again or environment.recreations:
         yield from recreations(rules, world)
     if environment.deletions:

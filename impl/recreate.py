@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from attrs import evolve, fields_dict
 
 from gangproof.impl.admission import STATUS
-from gangproof.impl.api import create, delete
+from gangproof.impl.api import ApiError, create, delete
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Job, Node, Pod, PodGroup, ResourceClaim, Workload
 from gangproof.impl.owners import owners_of
@@ -41,6 +41,15 @@ def fresh(obj: Object) -> Object:
     return evolve(obj, **{name: names[name] for name in dropped if name in names})
 
 
+def created(rules: Rules, world: World, obj: Object) -> Move:
+    """A user creates the object, or is refused, and it does not come (ACT-01)."""
+    name = f"{kind_of(obj)}/{obj.key}"
+    try:
+        return "create", (name,), create(rules, world, obj)
+    except ApiError as refused:
+        return "create-fails", (name, str(refused)), world
+
+
 def recreations(rules: Rules, world: World) -> Iterator[Move]:
     """What may be created again now, and what may be deleted for it (ACT-01 to ACT-03, ACT-07)."""
     environment = world.environment
@@ -48,7 +57,7 @@ def recreations(rules: Rules, world: World) -> Iterator[Move]:
         if obj.key not in stored(world, kind_of(obj)):
             left = (*environment.again[:index], *environment.again[index + 1 :])
             without = evolve(world, environment=evolve(environment, again=left))
-            yield "create", (f"{kind_of(obj)}/{obj.key}",), create(rules, without, obj)
+            yield created(rules, without, obj)
     for kind in KINDS if environment.recreations else ():
         for key, obj in stored(world, kind).items():
             if not (owners_of(obj) or getattr(obj, "owner", None) or getattr(obj, "terminating", False)):

@@ -180,16 +180,21 @@ def _groups(world: World, plain: Iterable[Pod]) -> dict[str, Any]:
 
 
 def _overlooked(world: World) -> frozenset[str]:
-    """The members of the running cycle's group whom others brought to a node after its snapshot."""
+    """The members of the running cycle's group whom others brought to a node after its snapshot.
+
+    Who was on a node that is gone, or had ended, is on no node of the snapshot, and is known to it all the same.
+    """
     cycle = world.cycle
     if cycle is None or cycle.taken is None or cycle.group is None:
         return frozenset()
-    seen = cycle.taken.nodes
+    seen, sets = cycle.taken.nodes, cycle.taken.members
+    waited, known = {*sets.unsched, *sets.assumed}, {*sets.assigned, *sets.leaving, *sets.done}
     return frozenset(
         key
         for key, pod in world.pods.items()
         if pod.group == cycle.group
         and pod.node_name is not None
+        and (key in waited or not (key in known or pod.terminal))
         and key not in world.ghost.placed
         and not (pod.node_name in seen and key in seen[pod.node_name].pods)
     )

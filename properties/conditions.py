@@ -16,7 +16,7 @@ from gangproof.properties.system import Violation
 def condition_meaning(before: World, action: Action, after: World) -> Violation | None:
     """INV-14: a cycle that decides leaves its group True, and no other cycle makes it True (CYCLE-50)."""
     for then, now in fine_steps(before, action, after):
-        group, code = _ended(then, now)
+        group, code = _ended(action, then, now)
         if group is None:
             continue
         was, written = _condition(then, group), _condition(now, group)
@@ -31,7 +31,7 @@ def condition_meaning(before: World, action: Action, after: World) -> Violation 
 def explanation(before: World, action: Action, after: World) -> Violation | None:
     """LIVE-13: whoever was tried, and not only looked at, has a condition that gives the reason."""
     for then, now in fine_steps(before, action, after):
-        group, _ = _ended(then, now)
+        group, _ = _ended(action, then, now)
         if group is not None and _condition(now, group) is None:
             return Violation("LIVE-13", f"{group} was tried, and no condition tells of it", (group,))
     return None
@@ -60,8 +60,13 @@ def transition_time(before: World, action: Action, after: World) -> Violation | 
     return None
 
 
-def _ended(before: World, after: World) -> tuple[str | None, str | None]:
-    """The existing group whose cycle ends in this step after a verdict, and the verdict; None if none does."""
+def _ended(action: Action, before: World, after: World) -> tuple[str | None, str | None]:
+    """The existing group whose cycle ends in this step after a verdict, and the verdict; None if none does.
+
+    A restart ends no cycle: what it would have written is not known any more (INV-39).
+    """
+    if action.name == "restart":
+        return None, None
     cycle = before.cycle
     if cycle is None or after.cycle is not None or cycle.stage == "popped":
         return None, None

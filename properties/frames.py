@@ -205,6 +205,8 @@ def tell(action: Action) -> Telling:
         case "make-fails" | "remove-fails" | "write-fails":
             why = f": {action.args[1]}" if len(action.args) > 1 else ""
             return Telling("API server", f"the call for {what} fails{why}", ("ACT-32", "CTRL-10"))
+        case "create-fails":
+            return Telling("API server", f"refuses {what}: {action.args[1]}", ("ACT-01",))
         case "collect":
             return Telling("garbage collector", f"deletes {what}", ("ACT-29", "GC-10"))
         case "let-go":

@@ -34,7 +34,7 @@ from gangproof.properties.verdict import Verdict
 CALLS = ("permit", "prebind", "bind", "evict")
 OF_A_SYNC = ("make", "remove", "write")
 MAY_FAIL = ("prebind", "bind", *OF_A_SYNC)
-USERS = ("create", "delete", "update", "finish", "crash", "foreign-bind", "lose", "restart")
+USERS = ("create", "create-fails", "delete", "update", "finish", "crash", "foreign-bind", "lose", "restart")
 Edge = tuple[int, Action, int]
 Duty = tuple[str, ...]
 Names = Iterable[str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from gangproof.impl.actions import Action
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES, Object
-from gangproof.impl.objects import Job, PodGroup, ResourceClaim
+from gangproof.impl.objects import Job, PodGroup, PodGroupTemplate, ResourceClaim, Workload
 from gangproof.impl.objects.claim import Consumer
 from gangproof.impl.objects.podgroup import Condition
 from gangproof.impl.profiles import INTENDED
@@ -15,7 +16,8 @@ from gangproof.impl.recreate import fresh
 from gangproof.impl.rules import BindStep, Change, MemberEvent, MembersStep, Rules, profile
 from gangproof.impl.world import Members, Settings, World
 from gangproof.properties.check import find
-from gangproof.properties.explore import Counterexample, Limits
+from gangproof.properties.explore import Counterexample, Limits, explore_graph
+from gangproof.properties.frames import tell
 from gangproof.properties.judges import questions
 from gangproof.properties.machine import Machine
 from gangproof.properties.named import gang, node, pod, world
@@ -167,3 +169,17 @@ def test_what_comes_again_is_as_a_user_made_it() -> None:
     assert fresh(evolve(claim, uid=2, reserved_for=(Consumer("pod", "a", 1),), finalizers=("f",))) == claim
     assert fresh(node("n", 1)) == node("n", 1)
     assert isinstance(fresh(group), PodGroup)
+
+
+def test_a_group_whose_workload_is_away_is_refused() -> None:
+    """ADM-21, ADM-22: the Workload may be gone, or going, when the group comes; then it does not come."""
+    workload = Workload("default", "w", pod_group_templates=(PodGroupTemplate("t", min_count=1),))
+    referring = evolve(gang("g", 1), workload_name="w", pod_group_template_name="t")
+    start = world(node("n", 1), workload, referring, pod("a", "g"), recreations=1, kubelet=True)
+    found, graph = explore_graph(
+        Machine(INTENDED, [start], key=Symmetry()), questions(), Limits(states=1_000)
+    )
+    assert (found.stop, dict(found.counterexamples), found.states) == ("exhausted", {}, 45)
+    refused = {action for _, action, _ in graph.edges if action.name == "create-fails"}
+    assert refused == {Action("create-fails", ("podGroup/default/g", "workload default/w not found"))}
+    assert tell(*refused).text == "refuses podGroup g: workload default/w not found"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from gangproof.impl.actions import successors
+from gangproof.impl.actions import Grain, successors
 from gangproof.impl.api import create
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES
@@ -16,7 +16,7 @@ from gangproof.impl.world import Settings, World
 from gangproof.properties.explore import Limits, explore, explore_graph
 from gangproof.properties.judges import questions
 from gangproof.properties.machine import Machine
-from gangproof.properties.named import gang, node, pod, world
+from gangproof.properties.named import basic, gang, node, pod, world
 from gangproof.properties.restarts import Restarts, restart_equivalence
 from gangproof.properties.verdict import Verdict
 
@@ -146,3 +146,32 @@ def test_a_call_that_lands_late_may_overfill_a_node() -> None:
 def test_a_search_that_is_cut_short_compares_nothing() -> None:
     found = restart_equivalence(WORLDS["too little room"], INTENDED, Limits(states=20))
     assert (found.verdict, found.violation) == (Verdict.INCONCLUSIVE, None)
+
+
+def test_a_restart_in_the_middle_of_a_cycle_ends_no_cycle() -> None:
+    """LIVE-13, INV-14: what the cycle would have written is not known any more, and nobody owes it."""
+    found = explore(
+        Machine(
+            INTENDED, [world(node("n", 1), gang("g", 2), pod("a", "g"), pod("b", "g"), restarts=1)], "fine"
+        ),
+        questions(),
+        LIMITS,
+    )
+    assert (found.verdict, found.states) == (Verdict.HOLDS, 41)
+
+
+def test_a_bind_that_lands_on_a_node_that_is_gone() -> None:
+    """ACT-07, ACT-30: the next cycle of its group does not find the pod on any node, and knows of it all the same."""
+    start = world(node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g"), lost_nodes=1, restarts=1)
+    found = explore(Machine(INTENDED, [start]), questions(), LIMITS)
+    assert (found.verdict, found.states) == (Verdict.HOLDS, 144)
+
+
+@pytest.mark.parametrize(("grain", "states"), [("coarse", 100), ("fine", 737)])
+def test_a_member_that_others_bound_and_that_has_ended(grain: Grain, states: int) -> None:
+    """ACT-06, ACT-09: it is on no node of the snapshot, and did not come after it."""
+    start = world(
+        node("n", 1), basic("g"), pod("a", "g"), pod("b", "g"), foreign_binds=1, successes=1, crashes=1
+    )
+    found = explore(Machine(INTENDED, [start], grain), questions(), LIMITS)
+    assert (found.verdict, found.states) == (Verdict.HOLDS, states)
