@@ -23,7 +23,6 @@ REASONS: Mapping[str, str] = {
     "PREEMPT-29": "derived from PREEMPT-20 to 28: what is guaranteed is asked of every run as INV-16, INV-17 and"
     " INV-18",
     "PREEMPT-35": "nothing to do: the nominations that it would clear are those on no node (DEV-36)",
-    "CLAIM-36": "no rule of its own: it points to API-36",
     "ACT-31": "nothing to do: a controller remembers only for whom it waits, and reads the rest anew each time",
     "DEV-16": "not modelled: status writes are synchronous, and where nobody lags a nomination is in memory and in the"
     " status, or in neither",
