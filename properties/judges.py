@@ -30,7 +30,13 @@ from gangproof.properties.placed import bound_where_room_is, obeys_the_filters
 from gangproof.properties.queue_order import backoff_respected, strongest_first
 from gangproof.properties.refinement import calls, fine_steps, refinement
 from gangproof.properties.remembered import latest, same
-from gangproof.properties.stored import let_go_as_seen, reference_checked, spec_kept, within_limits
+from gangproof.properties.stored import (
+    accepted_by_the_rules,
+    let_go_as_seen,
+    reference_checked,
+    spec_kept,
+    within_limits,
+)
 from gangproof.properties.system import Questions, Violation
 from gangproof.spec.catalogue import CONTRACT
 from gangproof.spec.contract import Contract, Invariant
@@ -106,6 +112,7 @@ OF_THE_MACHINERY: tuple[StepJudge, ...] = (
     made_in_order,
     spec_kept,
     reference_checked,
+    accepted_by_the_rules,
     let_go_as_seen,
     named_stays,
     counters_hold,

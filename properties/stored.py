@@ -15,6 +15,9 @@ from gangproof.impl.controllers.protection import COMPONENT as PROTECTION
 from gangproof.impl.objects import PodGroup, PodGroupTemplate, Workload
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.objects.validation import HIGHEST_USER_PRIORITY
+from gangproof.impl.outside import name_of
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.recreate import created
 from gangproof.impl.store import lags, seen, stored
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
@@ -96,6 +99,17 @@ def reference_checked(before: World, action: Action, after: World) -> Violation 
             new = key not in old or old[key].uid != group.uid
             if new and group.workload_name is not None and not _found(then, group):
                 return Violation("INV-32", f"{key} refers to a template that is not there", (key,))
+    return None
+
+
+def accepted_by_the_rules(before: World, action: Action, after: World) -> Violation | None:
+    """INV-32: a user is refused only what the rules refuse; a pod may name a group that is not there (API-48)."""
+    if action.name != "create-fails":
+        return None
+    environment = before.environment
+    for obj in (*environment.arrivals, *environment.again):
+        if name_of(obj) == action.args[0] and created(INTENDED, before, obj)[0] == "create":
+            return Violation("INV-32", f"{action.args[0]} is refused, and nothing forbids it", (obj.key,))
     return None
 
 

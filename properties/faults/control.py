@@ -13,11 +13,13 @@ from gangproof.impl.control import Revision, Sync
 from gangproof.impl.controllers.job_pods import Plan
 from gangproof.impl.controllers.job_sync import COMPONENT
 from gangproof.impl.deviations.members import dying_appear
-from gangproof.impl.gates import SCENARIO_GATES, FeatureGates
+from gangproof.impl.gates import SCENARIO_GATES, FeatureGates, Object
 from gangproof.impl.objects import Job, Pod, PodGroup
 from gangproof.impl.queue import add
 from gangproof.impl.rules import (
+    AdmissionStep,
     AppearStep,
+    BindStep,
     BreakOffStep,
     ControllersStep,
     EligibleStep,
@@ -29,7 +31,7 @@ from gangproof.impl.store import stored
 from gangproof.impl.views import write
 from gangproof.impl.world import Settings, World
 from gangproof.properties.faults.fault import Fault, fault
-from gangproof.properties.named import node, pod, world
+from gangproof.properties.named import gang, node, pod, world
 
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
 JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)
@@ -125,6 +127,29 @@ F85 = fault(
 )
 
 
+def _after_its_group(old: AdmissionStep) -> AdmissionStep:
+    def admission(world: World, obj: Object, former: Object | None) -> str | None:
+        if former is None and isinstance(obj, Pod) and obj.group not in (None, *stored(world, "podGroup")):
+            return f"the group {obj.scheduling_group} is not there"
+        return old(world, obj, former)
+
+    return admission
+
+
+F86 = fault(
+    "F-86",
+    "admission-needs-a-ready-group",
+    "T5",
+    "Admission refuses a member while its group does not exist.",
+    caught_by="validation, quiescence",
+    wrong="the creation of a is refused",
+    right="a is accepted and held in the queue until its group is there",
+    seen_in="Volcano, an issue of 2019 (volcano-sh/volcano#621)",
+    world=world(node("n1", 1), pod("b"), pod("a", "g"), gang("g", 1)),
+    admission=_after_its_group,
+)
+
+
 F87 = fault(
     "F-87",
     "restart-admits-dying-pod",
@@ -187,4 +212,30 @@ F90 = fault(
     find=_as_the_pods_say,
 )
 
-FAULTS: tuple[Fault, ...] = (F79, F80, F84, F85, F87, F89, F90)
+
+def _by_name(old: BindStep) -> BindStep:
+    def bind(rules: Rules, world: World, key: str, ok: bool) -> World:
+        node_name = world.bindings[key].node
+        after = old(rules, world, key, ok)
+        namesake = after.pods.get(key)
+        if ok or namesake is None or namesake.node_name is not None or key in world.assumed:
+            return after
+        return after.with_pod(evolve(namesake, node_name=node_name, phase="Running"))
+
+    return bind
+
+
+F91 = fault(
+    "F-91",
+    "bind-reaches-the-namesake",
+    "T5",
+    "A bind goes by name: if its pod is gone, it binds the pod that has the name now.",
+    caught_by="quorum counts, all-or-nothing",
+    wrong="the new a is bound by a decision that was not about it",
+    right="a bind carries the uid, and is refused for another pod of the name",
+    seen_in="derived: names are not identities (GC-09)",
+    world=world(node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g"), recreations=1),
+    bind=_by_name,
+)
+
+FAULTS: tuple[Fault, ...] = (F79, F80, F84, F85, F86, F87, F89, F90, F91)
