@@ -43,7 +43,7 @@ def prioritised(
     chosen = deciding_class(value.priority_class_name, classes)
     if chosen is None:
         rule = "ADM-10" if isinstance(value, PodGroup) else "ADM-15"
-        found = f"no PriorityClass with name {value.priority_class_name} was found"
+        found = f"no PriorityClass with name {value.priority_class_name}"
         return Violation(("spec", "priorityClassName"), found, "one that is there", rule)
     if supplied is not None and supplied != chosen.value:
         source = f"PriorityClass {chosen.name}" if chosen.name else "no PriorityClass"

@@ -51,7 +51,7 @@ def agree(
     program: Program,
     worlds: Sequence[World],
     *,
-    jobs: int = 1,
+    processes: int = 1,
     watch: Callable[[str], None] = lambda _: None,
 ) -> Agreement:
     """Follow each world's run, so many at the same time; whatever their number, the answer is the same.
@@ -61,8 +61,8 @@ def agree(
     adapter = program.start()
     try:
         answers.hello(adapter.hello())
-        if jobs > 1 and len(worlds) > 1:
-            found, interrupted = _at_once(program, worlds, jobs, watch)
+        if processes > 1 and len(worlds) > 1:
+            found, interrupted = _at_once(program, worlds, processes, watch)
         else:
             found, interrupted = _one_by_one(adapter, worlds, watch)
     finally:
@@ -91,12 +91,12 @@ def _one_by_one(
 
 
 def _at_once(
-    program: Program, worlds: Sequence[World], jobs: int, watch: Callable[[str], None]
+    program: Program, worlds: Sequence[World], processes: int, watch: Callable[[str], None]
 ) -> tuple[list[Found], bool]:
     def told(ended: int, of: int) -> None:
         watch(f"{ended} of {of} worlds")
 
-    with local_processes(min(jobs, len(worlds))) as executor:
+    with local_processes(min(processes, len(worlds))) as executor:
         campaign = run(executor, partial(_judged_here, program), worlds, progress=told)
     for error in campaign.errors.values():
         raise error

@@ -102,12 +102,12 @@ def kube_scheduler(
     features: Annotated[
         Features, typer.Option("--features", help="What the worlds that the model follows are full of.")
     ] = Features.CORE,
-    jobs: Annotated[
+    processes: Annotated[
         int | None,
         typer.Option(
-            "--jobs",
+            "--processes",
             min=1,
-            metavar="J",
+            metavar="P",
             help="So many worlds at the same time. [default: one for each core, 8 at most]",
         ),
     ] = None,
@@ -146,7 +146,7 @@ def kube_scheduler(
         if files:
             raise UsageError("found scenario files and --worlds, expected one of them")
         started = Program((str(program),), timeout)
-        return _agreement(started, (features, seed, worlds), jobs, keep, output, draw)
+        return _agreement(started, (features, seed, worlds), processes, keep, output, draw)
     adapter = JsonLines([str(program)], timeout)
     if promises:
         if output is not AdapterOutput.TEXT:
@@ -180,7 +180,7 @@ def _keep(runs: Iterable[Run], file: Path) -> None:
 def _agreement(
     program: Program,
     drawn: tuple[Features, int, int],
-    jobs: int | None,
+    processes: int | None,
     keep: Path | None,
     output: AdapterOutput,
     draw: Path | None,
@@ -196,7 +196,7 @@ def _agreement(
     worlds = [world(features.value, seed, n) for n in range(number)]
     with progress("gangproof conform kube-scheduler --worlds") as watch:
         try:
-            found = agree(program, worlds, jobs=jobs or _cores(), watch=watch)
+            found = agree(program, worlds, processes=processes or _cores(), watch=watch)
         except AdapterError as error:
             raise UsageError(f"{program.command[0]}: {error}") from None
     if keep is not None:

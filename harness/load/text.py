@@ -222,9 +222,8 @@ class _Builder:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark is not None else 0
-            context = f" {error.context}" if error.context else ""
-            problem = (error.problem or "malformed text").removeprefix("found ")
-            raise self.source.error(line, f"{problem}{context}", "well-formed YAML") from None
+            told = " ".join(filter(None, (error.problem, error.context))) or "malformed text"
+            raise self.source.error(line, f"text that is not YAML ({told})", "well-formed YAML") from None
         except yaml.reader.ReaderError as error:
             line = self.source.text.count("\n", 0, max(error.position, 0)) + 1
             raise self.source.error(line, "a character that YAML does not allow", "text") from None
