@@ -23,8 +23,8 @@ from gangproof.impl.world import Cycle, Entry, Event, Result, Round, World
 def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:
     """The PreEnqueue plugins that hold the pod back, none if it may enter (QUEUE-07, QUEUE-09, GANG-01 to GANG-04).
 
-    Which single one of several the real queue records is arbitrary (CHO-04) and decides nothing: all are
-    asked again whenever one of them may have changed its mind. Nothing is written for a pod that is held back
+    Which single one of several the real queue records is arbitrary (CHO-04); here all are, and asked again whenever
+    one of them may have changed its mind. Nothing is written for a pod that is held back
     (GANG-05), and without GangScheduling neither a missing group nor a minimum holds one (API-04, API-55).
     """
     held: list[str] = []

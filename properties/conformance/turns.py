@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from gangproof.impl.actions import Action, cycle_steps, successors
 from gangproof.impl.queue import asks_early, group_of, notice
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Event, World
+from gangproof.impl.world import Entry, Event, World
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.shown import Shown
 from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way, calls
@@ -19,6 +19,7 @@ from gangproof.properties.machine import CLOCK
 Cycles = Callable[[World, Way], Iterator[Way]]
 """From a world in which somebody may be tried, and the way there, to the ways on from it."""
 
+PREEMPTION = "DefaultPreemption"
 MOST_APART = 3
 """Of more backoffs than these not every set that may have run out is looked at."""
 FLUSH_AFTER = 300
@@ -152,7 +153,8 @@ class Turns:
         for action, _ in successors(world, self.reader.rules):
             if action.name == "cycle":
                 self.refuse_contest(action.via)
-                yield from ((*way, *via) for via in self.evicting(action.via))
+                for ended in self.evicting(action.via):
+                    yield from ((*way, *ended, *step) for step in recorded(world, ended[-1][1]))
 
     def evicting(self, via: Way) -> Iterator[Way]:
         """The cycle as it is, and with evictions that end while its members are still put back one by one."""
@@ -187,6 +189,24 @@ class Turns:
                 continue
             if self.reader.rules.verdict(self.reader.rules, after, cycle) in ("Success", "Waiting"):
                 raise BeyondError("several topology domains that fit")
+
+
+def recorded(before: World, after: World) -> Iterator[Way]:
+    """The ways in which it may be noted who holds back the pods that a cycle left behind (CHO-04).
+
+    Of a preemption under way and another plugin the queue may note the preemption alone, whose events wake nobody.
+    """
+    yield ()
+    noted = tuple(
+        evolve(entry, plugins=(PREEMPTION,)) if _held_twice(entry) and entry not in before.queue else entry
+        for entry in after.queue
+    )
+    if noted != after.queue:
+        yield ((Action("note", (PREEMPTION,)), evolve(after, queue=noted)),)
+
+
+def _held_twice(entry: Entry) -> bool:
+    return entry.place == "gated" and PREEMPTION in entry.plugins and entry.plugins != (PREEMPTION,)
 
 
 def cooled(rules: Rules, world: World, clocks: Iterable[str]) -> Way:
