@@ -127,11 +127,11 @@ F85 = fault(
 )
 
 
-def _after_its_group(old: AdmissionStep) -> AdmissionStep:
-    def admission(world: World, obj: Object, former: Object | None) -> str | None:
-        if former is None and isinstance(obj, Pod) and obj.group not in (None, *stored(world, "podGroup")):
+def _after_its_group(step: AdmissionStep) -> AdmissionStep:
+    def admission(world: World, obj: Object, old: Object | None) -> str | None:
+        if old is None and isinstance(obj, Pod) and obj.group not in (None, *stored(world, "podGroup")):
             return f"the group {obj.scheduling_group} is not there"
-        return old(world, obj, former)
+        return step(world, obj, old)
 
     return admission
 
@@ -214,11 +214,11 @@ F90 = fault(
 
 
 def _by_name(old: BindStep) -> BindStep:
-    def bind(rules: Rules, world: World, key: str, ok: bool) -> World:
-        node_name = world.bindings[key].node
-        after = old(rules, world, key, ok)
-        namesake = after.pods.get(key)
-        if ok or namesake is None or namesake.node_name is not None or key in world.assumed:
+    def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
+        node_name = world.bindings[pod].node
+        after = old(rules, world, pod, ok)
+        namesake = after.pods.get(pod)
+        if ok or namesake is None or namesake.node_name is not None or pod in world.assumed:
             return after
         return after.with_pod(evolve(namesake, node_name=node_name, phase="Running"))
 
