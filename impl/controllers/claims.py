@@ -7,7 +7,7 @@ whose owner is gone are collected (ACT-29).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from attrs import evolve
 
@@ -72,16 +72,9 @@ def claims_of_group(rules: Rules, world: World, group: PodGroup) -> World:
     """
     if group.terminating or not world.settings.shares_claims("claim-controller"):
         return world
-    kept: dict[str, str] = {}
+    kept, wanted = _named(world, group, lambda claim: _of(claim, "podGroup", group.uid))
     found: dict[str, str] = {}
-    for entry in group.resource_claims:
-        if entry.resource_claim_template_name is None:
-            continue
-        named = group.resource_claim_statuses.get(entry.name)
-        claim = world.claims.get(f"{group.namespace}/{named}")
-        if named == NOT_NEEDED or (claim is not None and _of(claim, "podGroup", group.uid)):
-            kept[entry.name] = named or NOT_NEEDED
-            continue
+    for entry in wanted:
         world, made = _generated(
             rules, world, Owner("podGroup", group.name, group.uid, entry.name), group, entry
         )
@@ -107,16 +100,9 @@ def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
     group = stored(world, "podGroup").get(pod.group or "") if workload else None
     if pod.terminating or pod.terminal or (workload and pod.group is not None and group is None):
         return world
-    kept: dict[str, str] = {}
+    kept, wanted = _named(world, pod, lambda claim: made_for(claim, pod, workload))
     found: dict[str, str] = {}
-    for entry in pod.resource_claims:
-        if entry.resource_claim_template_name is None:
-            continue
-        named = pod.resource_claim_statuses.get(entry.name)
-        claim = world.claims.get(f"{pod.namespace}/{named}")
-        if named == NOT_NEEDED or (claim is not None and made_for(claim, pod, workload)):
-            kept[entry.name] = named or NOT_NEEDED
-            continue
+    for entry in wanted:
         if group is not None and shared(group, entry):
             made = made_before(world, "podGroup", group.uid, entry.name)
             if made is None:
@@ -134,6 +120,24 @@ def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
         told = evolve(pod, resource_claim_statuses=statuses)
         return write(rules, world, Revision("pod", pod.key, pod, told, "claim-controller"))
     return _reserved_for_bound(rules, world, pod, group) if pod.node_name is not None else world
+
+
+def _named(
+    world: World, user: Pod | PodGroup, right: Callable[[ResourceClaim], bool]
+) -> tuple[dict[str, str], list[PodGroupClaim]]:
+    """What the user's status names rightly, and the entries that mean a template and have no such name yet."""
+    kept: dict[str, str] = {}
+    wanted: list[PodGroupClaim] = []
+    for entry in user.resource_claims:
+        if entry.resource_claim_template_name is None:
+            continue
+        named = user.resource_claim_statuses.get(entry.name)
+        claim = world.claims.get(f"{user.namespace}/{named}")
+        if named == NOT_NEEDED or (claim is not None and right(claim)):
+            kept[entry.name] = named or NOT_NEEDED
+        else:
+            wanted.append(entry)
+    return kept, wanted
 
 
 def record_claims(kept: dict[str, str], found: dict[str, str]) -> dict[str, str]:
