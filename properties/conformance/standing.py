@@ -206,7 +206,18 @@ def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ..
                 yield step, (Bound(pod, world.bindings[pod].node),)
             case "evict", (victim, entity, *asker):
                 yield step, eviction(world, victim, entity, *asker)
-            case (("prebind" | "bind-fails" | "prebind-fails" | "permit-fails" | "last-call" | "see"), _):
+            case (
+                (
+                    "prebind"
+                    | "bind-fails"
+                    | "prebind-fails"
+                    | "permit-fails"
+                    | "evict-fails"
+                    | "last-call"
+                    | "see"
+                ),
+                _,
+            ):
                 yield step, ()
             case _:
                 pass
