@@ -129,7 +129,8 @@ def freed(rules: Rules, before: World, after: World) -> World:
             continue
         new = after.pods.get(key)
         waits = new is not None and new.uid == old.uid and new.node_name is None
-        if new is None or (waits and new.nominated_node_name != old.nominated_node_name):
+        ended = new is not None and new.terminal and not old.terminal
+        if new is None or (waits and (ended or new.nominated_node_name != old.nominated_node_name)):
             woken = notice(rules, after, Event("AssignedPodDeleted", pod=old, group=old.group))
             kept = (
                 was if after.pods[was.pod].priority > old.priority else now

@@ -88,10 +88,7 @@ class Turns:
 
     def ends(self, stand: Stand) -> tuple[Turn, ...]:
         """Every way in which the cycle that runs comes to its end."""
-        ways = (
-            action.via for action, _ in successors(stand.world, self.reader.rules) if action.name == "cycle"
-        )
-        return tuple(self.turn(stand, way) for way in ways)
+        return tuple(self.turn(stand, way) for way in self.endings(stand.world))
 
     def ways(self, world: World, timely: bool, cycles: Cycles | None = None) -> Iterator[Way]:
         cycles = cycles or self.cycles
@@ -150,11 +147,15 @@ class Turns:
                 yield (*way, popped, seen)
 
     def cycles(self, world: World, way: Way) -> Iterator[Way]:
+        yield from ((*way, *ended) for ended in self.endings(world))
+
+    def endings(self, world: World) -> Iterator[Way]:
+        """The cycle that is next, or that runs, to its end; with what may be over by then, and how it is noted."""
         for action, _ in successors(world, self.reader.rules):
             if action.name == "cycle":
                 self.refuse_contest(action.via)
                 for ended in self.evicting(action.via):
-                    yield from ((*way, *ended, *step) for step in recorded(world, ended[-1][1]))
+                    yield from ((*ended, *noted) for noted in recorded(world, ended[-1][1]))
 
     def evicting(self, via: Way) -> Iterator[Way]:
         """The cycle as it is, and with evictions that end while its members are still put back one by one."""
