@@ -64,7 +64,7 @@ def test_what_it_does_not_do_is_told_and_drawn_with_the_same_bytes_each_time(
 
 
 def test_random_worlds_agree_with_the_model_however_many_at_once(conform: Callable[..., Result]) -> None:
-    answers = [conform("--worlds", 25, "--seed", 1, "-o", "json", "--jobs", jobs) for jobs in (1, 2)]
+    answers = [conform("--worlds", 25, "--seed", 1, "-o", "json", "--processes", number) for number in (1, 2)]
     assert answers[0].exit_code == 0, answers[0].stdout
     assert answers[0].stdout == answers[1].stdout
     report = json.loads(answers[0].stdout)
