@@ -158,8 +158,8 @@ def _counted(objects: Sequence[Object]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items()))
 
 
-def _told(options: Options) -> str:
-    """What is left open, in words."""
+def _told(options: Options, late: Sequence[str] = ()) -> str:
+    """What is left open, in words; `late` are the views that may be behind."""
     parts = ["arrivals in any order" if options.any_order else "arrivals in the order of the files"]
     parts.append("ties and completion orders")
     if options.failures:
@@ -167,7 +167,8 @@ def _told(options: Options) -> str:
     if options.deletions:
         parts.append(f"up to {options.deletions} deletions by users")
     if options.lag:
-        parts.append(f"every view up to {options.lag} changes behind")
+        how = f" ({len(late)} views; each sees things right before its owner acts)" if late else ""
+        parts.append(f"every view up to {options.lag} changes behind{how}")
     if options.restarts:
         parts.append(f"up to {options.restarts} restarts of the scheduler")
     if options.recreations:
@@ -198,7 +199,9 @@ def _check_objects(
 
     began = time.perf_counter()
     try:
-        found = check(start(rules), rules, asked, limits, Pulse(Symmetry(), watch, clock))
+        world = start(rules)
+        empty = evolve(empty, open=_told(options, tuple(world.environment.lag)))
+        found = check(world, rules, asked, limits, Pulse(Symmetry(), watch, clock))
     except OutOfTimeError:
         return evolve(empty, stop="time budget", seconds=time.perf_counter() - began)
     except KeyboardInterrupt:

@@ -65,9 +65,10 @@ def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step
     """All actions that are possible now, each with the world it leads to; in a fixed order."""
     if world.cycle is not None and grain == "coarse":
         return list(_finish_cycle(rules, world, ()))
-    late = overdue(world) if world.control is not NO_CONTROL else None
-    if late is not None:
-        return [_sight(world, rules, late)]
+    late = overdue(world) if world.control is not NO_CONTROL else ()
+    if late:
+        hurried = {name.partition("/")[0] for name in late}
+        return [step for step in sights(world, rules) if step[0].args[0] in hurried]
     steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
     steps.extend(_calls(world, rules, grain))
     steps.extend(_claim_controller(world, rules, grain))
@@ -96,7 +97,7 @@ def _clock(world: World, rules: Rules) -> Iterator[Step]:
 
 def _control(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
     """What the components beside the scheduler may do, and what somebody may see now (ACT-10, ACT-27 to ACT-29)."""
-    yield from _views(world, rules)
+    yield from sights(world, rules)
     if grain == "fine":
         yield from _actions(syncs(rules, world))
         yield from _actions(sync_calls(rules, world))
@@ -348,13 +349,14 @@ def _evicted(world: World, rules: Rules, entity: str, open_call: Call) -> Step:
     return action, end_call(rules, world, entity, open_call, ok)
 
 
-def _views(world: World, rules: Rules) -> Iterator[Step]:
+def sights(world: World, rules: Rules) -> Iterator[Step]:
     """What somebody has not seen yet and may see now (ACT-10)."""
     for name in deliverable(world):
-        yield _sight(world, rules, name)
+        yield sight(world, rules, name)
 
 
-def _sight(world: World, rules: Rules, name: str) -> Step:
+def sight(world: World, rules: Rules, name: str) -> Step:
+    """The view sees the oldest change that it has not seen."""
     component, _, kind = name.partition("/")
     seen = Action("see", (component, f"{kind}/{unseen(world, name)[0].key}"))
     return seen, afterwards(rules, world, deliver(rules, world, name))

@@ -54,12 +54,13 @@ def deliverable(world: World) -> Iterator[str]:
             yield name
 
 
-def overdue(world: World) -> str | None:
-    """A view that is further behind than it may be, None if none is."""
-    for name, most in world.environment.lag.items():
-        if world.control.behind.get(name, 0) > most and name not in world.environment.stale:
-            return name
-    return None
+def overdue(world: World) -> tuple[str, ...]:
+    """The views that are further behind than they may be; their components see something before anything else."""
+    return tuple(
+        name
+        for name, most in world.environment.lag.items()
+        if world.control.behind.get(name, 0) > most and name not in world.environment.stale
+    )
 
 
 def _observe(rules: Rules, world: World, revision: Revision) -> World:

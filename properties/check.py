@@ -19,9 +19,10 @@ from gangproof.impl.gates import Object
 from gangproof.impl.objects import Job, Pod, PodGroup, Workload
 from gangproof.impl.owners import owners_of
 from gangproof.impl.rules import Rules
-from gangproof.impl.store import as_stored
+from gangproof.impl.store import as_stored, lags
 from gangproof.impl.world import Environment, Settings, World
-from gangproof.properties.explore import Counterexample, Exploration, Graph, Limits
+from gangproof.properties.deliveries import explore_in_turns
+from gangproof.properties.explore import Counterexample, Exploration, Graph, Limits, explore_graph
 from gangproof.properties.lag import lagging
 from gangproof.properties.machine import Machine, Settled, itself, settle
 from gangproof.properties.reasons import why_pending
@@ -129,7 +130,8 @@ def find(
     machine: Machine, questions: Questions[World, Action], limits: Limits
 ) -> tuple[Settled, Mapping[str, Counterexample[World, Action]]]:
     """Explore everything; the first counterexample of each property, of those of settled worlds too."""
-    found = settle(machine, questions, limits)
+    late = any(map(lags, machine.worlds))
+    found = settle(machine, questions, limits, explore_in_turns if late else explore_graph)
     examples = dict(found.exploration.counterexamples)
     for example in _left_behind(found):
         examples.setdefault(example.violation.property, example)

@@ -46,7 +46,7 @@ def views(world: World) -> tuple[str, ...]:
     used = {"pod": True, "node": True, "podGroup": groups, "workload": workloads, "job": jobs}
     components = {
         "scheduler": ("node", "pod", "podGroup"),
-        "admission": WATCHES["admission"] if workloads else (),
+        "admission": ("workload",) if workloads else (),
         "job-controller": WATCHES["job-controller"] if jobs else (),
         "protection-controller": WATCHES["protection-controller"] if groups else (),
     }

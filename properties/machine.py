@@ -56,9 +56,17 @@ class Settled:
         return tuple(self.graph.states[place] for place in (*self.settled, *self.restless))
 
 
-def settle(machine: Machine, questions: Questions[World, Action], limits: Limits) -> Settled:
+Search = Callable[
+    [Machine, Questions[World, Action], Limits], tuple[Exploration[World, Action], Graph[World, Action]]
+]
+"""A search of a machine, that keeps the worlds in which runs settle."""
+
+
+def settle(
+    machine: Machine, questions: Questions[World, Action], limits: Limits, search: Search = explore_graph
+) -> Settled:
     """Explore everything that the machine can do of its own accord, and find where it settles."""
-    exploration, graph = explore_graph(machine, questions, limits)
+    exploration, graph = search(machine, questions, limits)
     if exploration.stop != "exhausted":
         return Settled(exploration, graph, (), ())
     edges = [(source, target) for source, _, target in graph.edges]
