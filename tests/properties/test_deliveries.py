@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
@@ -214,6 +215,14 @@ def summary(found: Settled) -> tuple[object, ...]:
         {key(as_if_prompt(states[place])) for place in found.settled},
         {key(as_if_prompt(states[place])) for place in found.restless},
     )
+
+
+def test_the_page_tells_these_numbers() -> None:
+    """`docs/lag.md` has a row for each world, and no other."""
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "lag.md").read_text()
+    rows = [f"| {name} | {case.most} | {case.full:,} | {case.reduced:,} |" for name, case in CASES.items()]
+    table = page.partition("right before an act |\n|---|---|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == rows
 
 
 @pytest.mark.parametrize("name", CASES)
