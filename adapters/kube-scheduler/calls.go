@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,7 @@ type calls struct {
 	carried int
 	last    int           // position of the call that was carried out last
 	arrived chan struct{} // says that an ordered call wants to go on
+	again   atomic.Bool   // says that a call was refused for an old copy, and will be tried again
 	// mayCycle says whether a cycle may be begun, if it takes turns with the calls.
 	mayCycle func() bool
 }

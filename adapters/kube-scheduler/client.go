@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
@@ -116,14 +117,22 @@ func (i resourceClaims) Update(ctx context.Context, claim *resourcev1.ResourceCl
 	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
 		return nil, err
 	}
-	return i.ResourceClaimInterface.Update(ctx, claim, o)
+	return i.kept(i.ResourceClaimInterface.Update(ctx, claim, o))
 }
 
 func (i resourceClaims) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim, o metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
 	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
 		return nil, err
 	}
-	return i.ResourceClaimInterface.UpdateStatus(ctx, claim, o)
+	return i.kept(i.ResourceClaimInterface.UpdateStatus(ctx, claim, o))
+}
+
+// kept notes that a write came from an old copy: the scheduler will read the claim again, after a while.
+func (i resourceClaims) kept(claim *resourcev1.ResourceClaim, err error) (*resourcev1.ResourceClaim, error) {
+	if apierrors.IsConflict(err) {
+		i.c.calls.again.Store(true)
+	}
+	return claim, err
 }
 
 func (i resourceClaims) Patch(ctx context.Context, name string, t types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*resourcev1.ResourceClaim, error) {

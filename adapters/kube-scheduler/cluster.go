@@ -11,6 +11,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -120,6 +121,9 @@ func (c *cluster) Create(gvr schema.GroupVersionResource, object runtime.Object,
 	object = object.DeepCopyObject()
 	if err := c.admit(object, nil); err != nil {
 		return err
+	}
+	if claim, ok := object.(*resourcev1.ResourceClaim); ok {
+		c.journal.changed("claim", string(claim.UID), claimed(claim))
 	}
 	c.store.put(gvr, object, watch.Added)
 	c.control()

@@ -17,6 +17,8 @@ const (
 	defaultHotLimit = 10
 	mostSeconds     = 900 // of a settle step
 	attemptPatience = 30  // seconds
+	// conflictWait is longer than client-go's DefaultRetry waits, jitter included.
+	conflictWait = 12 * time.Millisecond
 )
 
 // drive is the gate, and the pause within an attempt.
@@ -108,11 +110,16 @@ func (d *drive) pausePoint(ctx context.Context) {
 	}
 }
 
-// quiesce returns when nothing in the bubble has anything left to do but to wait for time or for the next step.
+// quiesce returns when nothing in the bubble has anything left to do but to wait for time or for the next step. In
+// stepwise mode the short wait before a claim is read again, after a conflict, is part of what has begun.
 func (s *scenario) quiesce() {
 	for {
 		synctest.Wait()
-		if !s.calls.next() {
+		switch {
+		case s.calls.next():
+		case s.calls.again.Swap(false) && !s.setup.Eager && !s.setup.Interleave:
+			time.Sleep(conflictWait)
+		default:
 			return
 		}
 	}

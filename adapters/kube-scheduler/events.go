@@ -6,10 +6,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -134,9 +136,28 @@ func (j *journal) written(object runtime.Object) {
 				j.moved()
 			}
 		}
+	case *resourcev1.ResourceClaim:
+		if text := claimed(o); j.changed("claim", string(o.UID), text) {
+			j.moved()
+			j.add("claim", keyOf(o), "", text)
+		}
 	default:
 		j.moved()
 	}
+}
+
+// claimed is what a claim has and who may use it.
+func claimed(claim *resourcev1.ResourceClaim) string {
+	var devices, users []string
+	if claim.Status.Allocation != nil {
+		for _, d := range claim.Status.Allocation.Devices.Results {
+			devices = append(devices, d.Driver+"/"+d.Pool+"/"+d.Device)
+		}
+	}
+	for _, user := range claim.Status.ReservedFor {
+		users = append(users, user.Resource+"/"+key(claim.Namespace, user.Name))
+	}
+	return "allocated=" + strings.Join(devices, ",") + " reserved=" + strings.Join(users, ",")
 }
 
 // recorder turns the scheduler's own event "Preempted" into an entry: it alone names the preemptor.

@@ -125,26 +125,14 @@ func (r runResult) decided() string {
 	return strings.Join(all, "\n")
 }
 
-// exceptions are recordings that are stable and yet decided otherwise now, with the reason.
-var exceptions = map[string]string{
-	"j2 shared claim, two nodes, 2 cpu each":               oldCopy,
-	"j3 shared claim, node choice forced wrong":            oldCopy,
-	"F9 shared claim on n1, pod on n2 (kubernetes#140087)": oldCopy,
-}
-
-const oldCopy = "recorded without optimistic locking of claims: an API server refuses the second of two allocations"
-
 func TestRecorded(t *testing.T) {
 	same := 0
 	for _, r := range recordings(t) {
 		found, expected := resultOf(r.replay(t, nil)).decided(), r.Result.decided()
-		_, excepted := exceptions[r.name()]
 		switch {
-		case found == expected && excepted:
-			t.Errorf("%s: found what was recorded, expected an exception", r.name())
 		case found == expected:
 			same++
-		case r.Stable && !excepted:
+		case r.Stable:
 			t.Errorf("%s: found\n%s\nrecorded\n%s", r.name(), found, expected)
 		}
 	}

@@ -30,7 +30,7 @@ from gangproof.load.recorded_log import READERS, event, key_of, look
 from gangproof.load.report import Item, Report
 from gangproof.load.schema import Misfit, is_mapping, walk
 from gangproof.load.text import Document, documents
-from gangproof.properties.conformance.events import Logged
+from gangproof.properties.conformance.events import Claimed, Logged
 from gangproof.properties.conformance.recording import (
     Advance,
     Alter,
@@ -57,13 +57,15 @@ START = 946_684_800
 """The recorder's clock begins with the year 2000; the n-th pod starts n seconds later, once it is bound."""
 IDLE = 25
 PODS_ON_A_NODE = 110
-CLAIMS = ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
 CALLS: tuple[Literal["hold", "release", "fail"], ...] = ("hold", "release", "fail")
 REFERENCES: Mapping[str, Kind] = {
     "Pod": "pod",
     "PodGroup": "podGroup",
     "Node": "node",
     "Workload": "workload",
+    "ResourceClaim": "claim",
+    "ResourceSlice": "slice",
+    "DeviceClass": "deviceClass",
 }
 MISSING_OPTIONS: Mapping[str, str] = {
     "eager": "cycles side by side",
@@ -193,6 +195,7 @@ class _Run:
             cycles=self.result.get("cycles") or 0,
             pinned=self.scenario.get("order") != "real",
             inner=bool(self.scenario.get("trace")),
+            claims=any(isinstance(logged.event, Claimed) for logged in self.log),
             eager=any(self.scenario.get(option) for option in MISSING_OPTIONS),
             marks=tuple(self.marks) if len(self.marks) == len(self.steps) else (),
             error=self.result.get("error") or "",
@@ -250,9 +253,7 @@ class _Run:
     def references(self, names: list[str], path: Path) -> Iterator[Ref]:
         for place, name in enumerate(names):
             kind, _, key = name.partition("/")
-            if kind in CLAIMS:
-                self.need("claims")
-            elif kind not in REFERENCES or key.count("/") != 1:
+            if kind not in REFERENCES or key.count("/") != 1:
                 expected = f"{', '.join(REFERENCES)}, a slash, namespace/name"
                 self.report.error(self.item, (*path, place), repr(name), expected)
             else:
@@ -269,9 +270,7 @@ class _Run:
 
     def read_object(self, data: Data, path: Path) -> Object | None:
         kind = str(data.get("kind"))
-        if kind in CLAIMS:
-            self.need("claims")
-        elif kind not in SHAPES or kind not in DECODERS:
+        if kind not in SHAPES or kind not in DECODERS:
             self.need(f"kind {kind}")
         elif self.readable(kind, data, path):
             return self.stored(keep_enabled(DECODERS[kind](data), self.gates), data)
@@ -298,8 +297,6 @@ class _Run:
 
     def stored(self, value: Object, data: Data) -> Object:
         metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
-        if spec.get("resourceClaims"):
-            self.need("claims")
         match value:
             case Pod():
                 value = self.ranked(value, spec)

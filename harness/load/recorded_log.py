@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gangproof.impl.objects.checks import entries_of, fields_of
@@ -12,6 +12,7 @@ from gangproof.impl.world import Code
 from gangproof.load.decode_pod import decode_node_term
 from gangproof.properties.conformance.events import (
     Bound,
+    Claimed,
     Conditioned,
     Deleted,
     Ended,
@@ -30,6 +31,7 @@ SCHEDULED = "PodGroupScheduled"
 DEVICE = ("driver", "pool", "device")
 CODES: Mapping[str, Code] = {"Unschedulable": "Unschedulable", "Error": "Error"}
 _CONDITION = re.compile(r"(\w+)(?:/(\w+))?: ?(.*)", re.DOTALL)
+_CLAIMED = re.compile(r"allocated=(\S*) reserved=(\S*)")
 _PREEMPTOR = re.compile(r"by ([^:]+):")
 
 
@@ -80,6 +82,19 @@ def _preempted(pod: str, entry: Data) -> Observed | None:
     return Preempted(pod, key_of(match[1])) if match else None
 
 
+def _claimed(claim: str, entry: Data) -> Observed | None:
+    match = _CLAIMED.fullmatch(entry.get("msg") or "")
+    if match is None:
+        return None
+    devices, users = (tuple(filter(None, part.split(","))) for part in match.groups())
+    return Claimed(claim, devices, _users(user.split("/", 1) for user in users))
+
+
+def _users(users: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Users of a claim, given by resource and name, in an order of their own."""
+    return tuple(sorted(f"{resource}/{key_of(name)}" for resource, name in users))
+
+
 def _popped(pod: str, _: Data) -> Observed:
     return Popped(pod)
 
@@ -102,6 +117,7 @@ READERS: Mapping[str, Callable[[str, Data], Observed | None]] = {
     "finish": _finished,
     "crash": _crashed,
     "preempted": _preempted,
+    "claim": _claimed,
     "pop": _popped,
     "try": _tried,
     "fail": _failed,
@@ -144,7 +160,5 @@ def _claim(status: Data) -> SeenClaim:
     return SeenClaim(
         devices=tuple("/".join(str(result.get(name)) for name in DEVICE) for result in results),
         nodes=reached and tuple(map(decode_node_term, entries_of(reached.get("nodeSelectorTerms")))),
-        reserved=tuple(
-            f"{user.get('resource')}/{key_of(user['name'])}" for user in entries_of(status.get("reservedFor"))
-        ),
+        reserved=_users((user["resource"], user["name"]) for user in entries_of(status.get("reservedFor"))),
     )

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-from gangproof.impl.objects import Pod, PodGroup
+from gangproof.impl.objects import Pod, PodGroup, ResourceClaim
 from gangproof.impl.store import as_stored
 from gangproof.impl.world import World
 from gangproof.properties.conformance.events import (
+    Claimed,
     Conditioned,
     Observed,
     PodConditioned,
     condition_text,
     short,
 )
-from gangproof.properties.conformance.recording import Look, SeenPod
+from gangproof.properties.conformance.recording import Look, SeenClaim, SeenPod
 
 PLACES = {"active": "waiting", "backoff": "waiting", "pool": "unschedulable"}
 """A place in the queue as somebody sees it who cannot know whether a backoff has just run out."""
@@ -40,6 +41,13 @@ def conditioned(group: PodGroup) -> Conditioned | None:
     """The group's condition as an event that writes it."""
     written = group.condition
     return written and Conditioned(group.key, written.status, written.reason, written.message)
+
+
+def claimed(claim: ResourceClaim) -> Claimed:
+    """The claim's status as an event that writes it."""
+    devices = claim.allocation.devices if claim.allocation is not None else ()
+    users = sorted(f"{user.kind.lower()}s/{claim.namespace}/{user.name}" for user in claim.reserved_for)
+    return Claimed(claim.key, tuple(device.id for device in devices), tuple(users))
 
 
 def condition_of(pod: Pod) -> str:
@@ -95,11 +103,26 @@ def unlike(world: World, look: Look) -> Iterator[Unlike]:
         if not equal:
             absent = f"{short(key)} has no condition"
             yield Unlike("condition of a group", str(ours or absent), str(theirs or absent))
+    for key in sorted({*world.claims, *look.claims}):
+        claim, seen = world.claims.get(key), look.claims.get(key)
+        if claim is None or seen is None:
+            yield _existence(key, ours=claim is not None)
+        else:
+            yield from _unlike_claim(claim, seen)
 
 
 def _existence(key: str, *, ours: bool) -> Unlike:
     there, gone = f"{short(key)} exists", f"{short(key)} does not exist"
     return Unlike("existence", there, gone) if ours else Unlike("existence", gone, there)
+
+
+def _unlike_claim(claim: ResourceClaim, seen: SeenClaim) -> Iterator[Unlike]:
+    ours, theirs = claimed(claim), Claimed(claim.key, seen.devices, seen.reserved)
+    if ours != theirs:
+        yield Unlike("claim", str(ours), str(theirs))
+    reach = claim.allocation.nodes if claim.allocation is not None else None
+    if (() if reach is None else (reach,)) != (seen.nodes or ()):
+        yield Unlike("claim", f"{short(claim.key)} is reached from {reach}", f"it is from {seen.nodes}")
 
 
 def _unlike_pod(world: World, pod: Pod, seen: SeenPod) -> Iterator[Unlike]:

@@ -98,6 +98,22 @@ class Preempted:
 
 
 @frozen(cache_hash=True)
+class Claimed:
+    """The claim's status was written and has changed: its devices and its users (CLAIM-22, CLAIM-27, CLAIM-28).
+
+    Devices are called `driver/pool/device`, users `pods/KEY` and `podgroups/KEY`.
+    """
+
+    claim: str
+    devices: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        users = ", ".join(user.replace("/default/", "/") for user in self.reserved)
+        return f"claim {short(self.claim)} has {', '.join(self.devices) or 'nothing'} for {users or 'nobody'}"
+
+
+@frozen(cache_hash=True)
 class Popped:
     """A cycle begins with this pod (QUEUE-18)."""
 
@@ -130,7 +146,17 @@ class Failed:
 
 
 Observed = (
-    Bound | Nominated | Conditioned | PodConditioned | Deleted | Ended | Preempted | Popped | Tried | Failed
+    Bound
+    | Nominated
+    | Conditioned
+    | PodConditioned
+    | Deleted
+    | Ended
+    | Preempted
+    | Claimed
+    | Popped
+    | Tried
+    | Failed
 )
 INTERNAL = (Popped, Tried, Failed)
 """What only a scheduler that tells of its inner steps shows; nothing in the API changes by it."""
@@ -158,6 +184,8 @@ def about(event: Observed) -> tuple[str, ...]:
             return "group", group
         case Preempted(pod=pod, preemptor=preemptor):
             return "eviction", pod, preemptor
+        case Claimed(claim=claim):
+            return "claim", claim
         case _:
             return "pod", event.pod
 

@@ -135,7 +135,7 @@ def follow(
 
 
 def _follow(recording: Recording, most: int, rules: Rules, *, apart: bool) -> Followed:
-    reader = Reader(rules, recording.log, recording.inner)
+    reader = Reader(rules, recording.log, recording.inner, recording.claims)
     follower = _Follower(recording, reader, Turns(reader, apart), most)
     try:
         return follower.run()

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from gangproof.properties.conformance.events import (
     Bound,
+    Claimed,
     Conditioned,
     Deleted,
     Ended,
@@ -27,6 +28,7 @@ OF_EVENTS: Mapping[type[Observed], str] = {
     Deleted: "deletion",
     Ended: "end of a pod",
     Preempted: "eviction",
+    Claimed: "claim",
     Popped: "pop",
     Tried: "placement",
     Failed: "failure",
@@ -39,6 +41,7 @@ RULES: Mapping[str, tuple[str, ...]] = {
     "deletion": ("PREEMPT-26", "PREEMPT-30", "PREEMPT-46", "PREEMPT-47"),
     "end of a pod": ("ACT-06",),
     "eviction": ("PREEMPT-26", "PREEMPT-30", "PREEMPT-46", "PREEMPT-47"),
+    "claim": ("CLAIM-12", "CLAIM-22", "CLAIM-23", "CLAIM-28"),
     "pop": ("QUEUE-18", "QUEUE-19"),
     "placement": ("CYCLE-11", "CYCLE-14", "CYCLE-16"),
     "failure": ("CYCLE-41", "CYCLE-44", "CYCLE-47"),

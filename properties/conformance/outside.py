@@ -9,7 +9,15 @@ from attrs import evolve
 from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError, create, delete, finish, lookup, update
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Node, Pod, PodDisruptionBudget, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import (
+    Job,
+    Pod,
+    PodDisruptionBudget,
+    PodGroup,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    Workload,
+)
 from gangproof.impl.outside import name_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import kind_of
@@ -18,7 +26,7 @@ from gangproof.properties.conformance.events import Deleted, Ended, Observed
 from gangproof.properties.conformance.recording import Alter, Calls, End, Reap, Remove
 from gangproof.properties.conformance.standing import BeyondError
 from gangproof.properties.scenarios.document import Create, Delete
-from gangproof.properties.scenarios.records import Created, Ref
+from gangproof.properties.scenarios.records import Created, Ref, Refused
 
 Outside = Create | Alter | Delete | Remove | Reap | End | Calls
 Change = Callable[[World], tuple[Action, World, tuple[Observed, ...]]]
@@ -54,7 +62,7 @@ def changes(step: Outside, world: World, rules: Rules) -> Iterator[Change]:
 
 def _creation(obj: Created, rules: Rules) -> Change:
     """The cluster admits whatever has a name of its own; what a real API would refuse is beyond it."""
-    if not isinstance(obj, Node | Pod | PodDisruptionBudget | PodGroup | Workload | PriorityClass):
+    if isinstance(obj, Refused | Job | ResourceClaimTemplate):
         raise BeyondError(f"a {type(obj).__name__}")
     wanted: Object = obj
 
@@ -98,6 +106,15 @@ def _kept(old: Object, new: Object) -> Object:
             )
         case PodGroup(), PodGroup():
             return evolve(new, uid=old.uid, condition=old.condition, terminating=old.terminating)
+        case ResourceClaim(), ResourceClaim():
+            return evolve(
+                new,
+                uid=old.uid,
+                allocation=old.allocation,
+                reserved_for=old.reserved_for,
+                finalizers=old.finalizers,
+                terminating=old.terminating,
+            )
         case (PodDisruptionBudget(), PodDisruptionBudget()) | (Workload(), Workload()):
             return evolve(new, uid=old.uid)
         case _:

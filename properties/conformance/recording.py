@@ -160,7 +160,8 @@ class Recording:
     """One run. `needs` names what it uses and the model does not have; such a run is not followed.
 
     `pinned` says that the recorder saw to it that members of one group are tried in the order of their
-    creation, `inner` that the scheduler told of its inner steps. `cycles` is how many began in all. `eager`
+    creation, `inner` that the scheduler told of its inner steps, `claims` that the log has what was written to claims.
+    `cycles` is how many began in all. `eager`
     says that cycles began while the calls of earlier ones were under way, so that an event's cycle is only
     the latest that had begun. `marks` tells for each step how many events of the log came before it; it is
     empty if that was not noted. `error` is how the run ended early, empty if it did not.
@@ -173,6 +174,7 @@ class Recording:
     cycles: int = 0
     pinned: bool = True
     inner: bool = False
+    claims: bool = True
     eager: bool = False
     marks: tuple[int, ...] = ()
     error: str = ""

@@ -14,9 +14,10 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.store import as_stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
-from gangproof.properties.conformance.agreement import conditioned
+from gangproof.properties.conformance.agreement import claimed, conditioned
 from gangproof.properties.conformance.events import (
     Bound,
+    Claimed,
     Deleted,
     Failed,
     Nominated,
@@ -54,7 +55,17 @@ def effects(before: World, after: World, shown: Shown) -> tuple[tuple[Observed, 
             if shown.get(field) != value:
                 shown = shown.put(field, value)
                 seen.append(written)
+    seen.extend(writes(before, after))
     return tuple(seen), shown
+
+
+def writes(before: World, after: World) -> tuple[Claimed, ...]:
+    """What the status of claims says anew after a step."""
+    if after.claims is before.claims:
+        return ()
+    stood = ((claim, before.claims.get(key)) for key, claim in after.claims.items())
+    found = ((claimed(claim), old) for claim, old in stood if old is not None and old is not claim)
+    return tuple(event for event, old in found if event != claimed(old))
 
 
 def told(

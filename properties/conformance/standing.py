@@ -17,8 +17,8 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import holds, same
-from gangproof.properties.conformance.events import Bound, Logged, Observed, about
-from gangproof.properties.conformance.shown import Shown, eviction, told
+from gangproof.properties.conformance.events import Bound, Claimed, Logged, Observed, about
+from gangproof.properties.conformance.shown import Shown, eviction, told, writes
 from gangproof.properties.system import Path
 
 Way = tuple[Step, ...]
@@ -111,12 +111,25 @@ class Frontier:
 
 @frozen
 class Reader:
-    """The log of one run, and the rules by which it is read; `inner` if the scheduler tells of its inner steps."""
+    """The log of one run, and the rules by which it is read.
+
+    `inner` if the scheduler tells of its inner steps, `claims` if what is written to claims is in the log.
+    """
 
     rules: Rules
     log: Sequence[Logged]
     inner: bool
+    claims: bool
     frontier: Frontier = field(factory=Frontier, eq=False)
+
+    def tells(self, event: Observed) -> bool:
+        """Whether the log tells of such events."""
+        return self.claims or not isinstance(event, Claimed)
+
+    def calls(self, world: World) -> Iterator[tuple[Step, tuple[Observed, ...]]]:
+        """The calls that may end now, and what the log tells of each; one that shows nothing has ended at once."""
+        for step, shows in calls(world, self.rules):
+            yield step, tuple(filter(self.tells, shows))
 
     def next(self, stand: Stand) -> Logged | None:
         """The next event of the log that has no explanation yet."""
@@ -127,13 +140,13 @@ class Reader:
         pending: list[Observed] = []
         while way:
             seen, shown = told(self.rules, stand.world, way, stand.shown, inner=self.inner)
-            pending.extend(seen)
+            pending.extend(event for event in seen if self.tells(event))
             stand = stand.then(way, shown=shown)
             beyond = set(stand.world.ghost.beyond)
             self.frontier.left_out |= beyond & FEWER_WAYS
             if beyond - FEWER_WAYS:
                 raise BeyondError(", ".join(sorted(beyond)))
-            way = next(((step,) for step, shows in calls(stand.world, self.rules) if not shows), ())
+            way = next(((step,) for step, shows in self.calls(stand.world) if not shows), ())
         return stand, pending
 
     def advance(self, stand: Stand, way: Way, also: Iterable[Observed] = ()) -> Stand | None:
@@ -152,7 +165,7 @@ class Reader:
             if explained is None:
                 break
             stand = explained
-        waits = [shows[0] for _, shows in calls(stand.world, self.rules) if shows]
+        waits = [shows[0] for _, shows in self.calls(stand.world) if shows]
         if pending or waits:
             self.frontier.met(stand, (*_heads(pending), *waits))
             return None
@@ -168,9 +181,7 @@ class Reader:
                     return None
                 del pending[place]
                 return after
-        ended = [
-            (step, shows) for step, shows in calls(stand.world, self.rules) if shows and shows[0] == event
-        ]
+        ended = [(step, shows) for step, shows in self.calls(stand.world) if shows and shows[0] == event]
         if not ended:
             return after if holds(stand.world, event) else None
         step, shows = min(ended, key=lambda call: self._when(stand, call[1][1:]))
@@ -194,7 +205,7 @@ def _heads(pending: Iterable[Observed]) -> list[Observed]:
 
 
 def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ...]]]:
-    """The calls that may end now, and what each shows by itself; one that shows nothing has ended at once."""
+    """The calls that may end now, and what each shows by itself."""
     if not (
         world.bindings or world.control.behind or any(running.calls for running in world.rounds.values())
     ):
@@ -206,18 +217,9 @@ def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ..
                 yield step, (Bound(pod, world.bindings[pod].node),)
             case "evict", (victim, entity, *asker):
                 yield step, eviction(world, victim, entity, *asker)
-            case (
-                (
-                    "prebind"
-                    | "bind-fails"
-                    | "prebind-fails"
-                    | "permit-fails"
-                    | "evict-fails"
-                    | "last-call"
-                    | "see"
-                ),
-                _,
-            ):
+            case (("prebind" | "prebind-fails"), _):
+                yield step, writes(world, step[1])
+            case (("bind-fails" | "permit-fails" | "evict-fails" | "last-call" | "see"), _):
                 yield step, ()
             case _:
                 pass

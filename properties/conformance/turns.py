@@ -13,7 +13,7 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.world import Entry, Event, World
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.shown import Shown
-from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way, calls
+from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way
 from gangproof.properties.machine import CLOCK
 
 Cycles = Callable[[World, Way], Iterator[Way]]
@@ -76,7 +76,7 @@ class Turns:
 
     def turn(self, stand: Stand, way: Way) -> Turn:
         after, shows = self.reader.taken(stand, way)
-        return Turn(after.since(stand), tuple(shows), any(calls(after.world, self.reader.rules)))
+        return Turn(after.since(stand), tuple(shows), any(self.reader.calls(after.world)))
 
     def beginnings(self, stand: Stand) -> tuple[Turn, ...]:
         """Every way in which the next cycle takes its members and its snapshot; time passes if it has to."""
