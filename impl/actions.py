@@ -295,7 +295,7 @@ def _calls(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
             if binding.holds and not prebind(rules, world, world.pods[pod], True)[1]:
                 yield Action("prebind-fails", (pod,)), written
             elif binding.holds and grain == "coarse" and f"bind/{pod}" not in environment.held:
-                yield from _bound_at_once((Action("prebind", (pod,)), written), rules, pod)
+                yield from _bound_at_once(((Action("prebind", (pod,)), written),), rules, pod)
             else:
                 yield Action(binding.call, (pod,)), written
             if environment.failures:
@@ -303,11 +303,15 @@ def _calls(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
                 yield Action(f"{binding.call}-fails", (pod,)), _ended(rules, spent, pod, False)
 
 
-def _bound_at_once(written: Step, rules: Rules, pod: str) -> Iterator[Step]:
-    """PreBind has ended, and with it the whole binding cycle of the pod ends, well or badly."""
-    for action, after in _calls(written[1], rules, "fine"):
+def _bound_at_once(so_far: tuple[Step, ...], rules: Rules, pod: str) -> Iterator[Step]:
+    """A claim is written, and with that the whole binding cycle of the pod ends, well or badly."""
+    for action, after in _calls(so_far[-1][1], rules, "fine"):
         if action.args == (pod,):
-            yield Action(action.name, (pod,), (written, (action, after))), after
+            via = (*so_far, (action, after))
+            if action.name == "prebind":
+                yield from _bound_at_once(via, rules, pod)
+            else:
+                yield Action(action.name, (pod,), via), after
 
 
 def _claim_controller(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:

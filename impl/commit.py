@@ -10,7 +10,7 @@ from typing import Literal
 
 from attrs import evolve
 
-from gangproof.impl.claims.binding import prebind, still_served
+from gangproof.impl.claims.binding import in_order, prebind, still_served
 from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.cycle import UNSCHEDULABLE
 from gangproof.impl.filters import prepare, rejection
@@ -178,7 +178,8 @@ def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
         world, ok = prebind(rules, world, stored, ok)
         binding = world.bindings[pod]
         if ok:
-            return evolve(world, bindings=world.bindings.put(pod, evolve(binding, call="bind")))
+            call = "prebind" if any(in_order(stored, binding.holds)) else "bind"
+            return evolve(world, bindings=world.bindings.put(pod, evolve(binding, call=call)))
     if ok and stored is not None:
         return _bound(rules, world, stored, binding.node)
     if stored is not None and retries(world, stored):

@@ -11,11 +11,16 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	resourceapi "k8s.io/kubernetes/pkg/apis/resource"
+	conversion "k8s.io/kubernetes/pkg/apis/resource/v1"
+	"k8s.io/kubernetes/pkg/apis/resource/validation"
 	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/utils/ptr"
 )
 
 // admit completes an object before it is stored; old is what it replaces, nil if it is new.
@@ -36,6 +41,7 @@ func (c *cluster) admit(object, old runtime.Object) error {
 	case *v1.Node:
 		admitNode(o)
 	case *resourcev1.ResourceClaim:
+		m.SetCreationTimestamp(inSeconds(o).CreationTimestamp)
 		for i := range o.Spec.Devices.Requests {
 			if exactly := o.Spec.Devices.Requests[i].Exactly; exactly != nil && exactly.AllocationMode == "" {
 				exactly.AllocationMode = resourcev1.DeviceAllocationModeExactCount
@@ -141,6 +147,32 @@ func admitNode(node *v1.Node) {
 	if _, ok := node.Status.Allocatable[v1.ResourcePods]; !ok {
 		node.Status.Allocatable[v1.ResourcePods] = resource.MustParse("110")
 	}
+}
+
+// inSeconds is the claim with its times as an API server stores them.
+func inSeconds(claim *resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
+	claim = claim.DeepCopy()
+	claim.CreationTimestamp = claim.CreationTimestamp.Rfc3339Copy()
+	if a := claim.Status.Allocation; a != nil && a.AllocationTimestamp != nil {
+		a.AllocationTimestamp = ptr.To(a.AllocationTimestamp.Rfc3339Copy())
+	}
+	return claim
+}
+
+// checkStatus is what the API server says to a new status of a claim: users are unique and at most 256, an allocation
+// stays as it is.
+func checkStatus(claim, old *resourcev1.ResourceClaim) error {
+	var internal, internalOld resourceapi.ResourceClaim
+	if err := conversion.Convert_v1_ResourceClaim_To_resource_ResourceClaim(claim, &internal, nil); err != nil {
+		return err
+	}
+	if err := conversion.Convert_v1_ResourceClaim_To_resource_ResourceClaim(old, &internalOld, nil); err != nil {
+		return err
+	}
+	if errs := validation.ValidateResourceClaimStatusUpdate(&internal, &internalOld); len(errs) > 0 {
+		return apierrors.NewInvalid(resourcev1.SchemeGroupVersion.WithKind("ResourceClaim").GroupKind(), claim.Name, errs)
+	}
+	return nil
 }
 
 // carryOver keeps what an update through the API does not change.

@@ -154,9 +154,16 @@ func (c *cluster) Update(gvr schema.GroupVersionResource, object runtime.Object,
 	if err != nil {
 		return err
 	}
-	// Two pods may reserve one claim at the same time; one of them has an old copy.
-	if gvr == claimsGVR && m.GetResourceVersion() != "" && m.GetResourceVersion() != metaOf(old).GetResourceVersion() {
-		return apierrors.NewConflict(gvr.GroupResource(), m.GetName(), fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+	if gvr == claimsGVR {
+		// Two pods may reserve one claim at the same time; one of them has an old copy.
+		if m.GetResourceVersion() != "" && m.GetResourceVersion() != metaOf(old).GetResourceVersion() {
+			return apierrors.NewConflict(gvr.GroupResource(), m.GetName(), fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+		}
+		claim := inSeconds(object.(*resourcev1.ResourceClaim))
+		if err := checkStatus(claim, old.(*resourcev1.ResourceClaim)); err != nil {
+			return err
+		}
+		object = claim
 	}
 	return c.write(gvr, object)
 }

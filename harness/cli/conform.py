@@ -35,6 +35,7 @@ class Features(StrEnum):
     CORE = "core"
     PREEMPTION = "preemption"
     TOPOLOGY = "topology"
+    CLAIMS = "claims"
 
 
 class AdapterOutput(StrEnum):

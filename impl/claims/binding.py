@@ -1,7 +1,7 @@
 """PreBind of claims, and what becomes of them when a binding fails (SEMANTICS 8.4, CLAIM-27).
 
-A pod with a place writes what it holds, claim by claim: allocation and reservation in one update. In *intended* a
-claim that a sibling wrote in the meantime with the same allocation is as good as written (DEV-44).
+A pod with a place writes what it holds, a claim with each call: allocation and reservation in one update. In
+*intended* a claim that a sibling wrote in the meantime with the same allocation is as good as written (DEV-44).
 """
 
 from __future__ import annotations
@@ -27,21 +27,20 @@ def in_order(pod: Pod, holds: Table[Hold]) -> Iterator[tuple[str, Hold]]:
 
 
 def prebind(rules: Rules, world: World, pod: Pod, ok: bool) -> tuple[World, bool]:
-    """The pod's claims are written one after the other (CLAIM-22), unless the first call fails; whether all were.
+    """The first claim that the pod has yet to write is written (CLAIM-22), unless the call fails; whether it was.
 
     What was written before a failure stays written.
     """
     binding = world.bindings[pod.key]
-    for key, held in in_order(pod, binding.holds):
-        written = rules.write(rules, world, pod, key, held) if ok else None
-        if written is not None:
-            world, binding = written, evolve(binding, holds=binding.holds.drop(key))
-            world = evolve(world, bindings=world.bindings.put(pod.key, binding))
-        in_flight = rules.conclude(world.claims_in_flight, held, written is not None)
-        world = evolve(world, claims_in_flight=in_flight)
-        if written is None:
-            return world, False
-    return world, ok
+    key, held = next(in_order(pod, binding.holds), ("", None))
+    if held is None:
+        return world, ok
+    written = rules.write(rules, world, pod, key, held) if ok else None
+    if written is not None:
+        left = evolve(binding, holds=binding.holds.drop(key))
+        world = evolve(written, bindings=world.bindings.put(pod.key, left))
+    in_flight = rules.conclude(world.claims_in_flight, held, written is not None)
+    return evolve(world, claims_in_flight=in_flight), written is not None
 
 
 def write(rules: Rules, world: World, pod: Pod, key: str, held: Hold) -> World | None:

@@ -110,7 +110,8 @@ def without_a_second_try(old: BindStep) -> BindStep:
 
     def bind(rules: Rules, world: World, pod: str, ok: bool) -> World:
         if world.bindings[pod].call == "prebind" and pod in world.pods:
-            world, ok = prebind(rules, world, world.pods[pod], ok)
+            tried, ok = prebind(rules, world, world.pods[pod], ok)
+            world = world if ok else tried
         if ok:
             return old(rules, world, pod, ok)
         rejected = world.bindings[pod].call == "permit"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from gangproof.impl.cycle import group_object, running
+from gangproof.impl.filters.devices import group_missing
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.preemption.group import preempt_group
 from gangproof.impl.preemption.single import may_preempt, preempt_for
@@ -21,14 +22,15 @@ def ask(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[Wish, ...]:
     """Each node that a pod without a place may ask for, with the victims that have to go (CYCLE-17, CYCLE-18).
 
     A grouped pod asks for itself only while WorkloadAwarePreemption is off (API-06) and its group has no scheduling
-    constraints (PREEMPT-01 to PREEMPT-05, PLACE-31); nobody asks while a round of its own runs.
+    constraints (PREEMPT-01 to PREEMPT-05, PLACE-31); nobody asks while a round of its own runs, nor
+    who is refused since its group is not there (CLAIM-37).
     """
     group = group_object(world, cycle)
     if cycle.group is not None and world.settings.gates.workload_aware_preemption:
         return ()
     if group is not None and group.topology_keys is not None:
         return ()
-    if not may_preempt(world, pod, cycle.preemptor):
+    if group_missing(world, pod) or not may_preempt(world, pod, cycle.preemptor):
         return ()
     _, seen = running(world)
     found = preempt_for(rules, world, seen, pod)

@@ -28,7 +28,8 @@ class Habits:
     `constraints` is how often a pod has each field that keeps it to certain nodes or away from other pods,
     `priorities` are those that pods may have, `never` tells how often a pod does not preempt, `gated` how often one
     has a scheduling gate, `graceful` how often one takes its time to end, `lasting` how often a finalizer holds it.
-    `topology` is how often a group keeps to one domain, `ranked` how often it has a priority of its own.
+    `topology` is how often a group keeps to one domain, `ranked` how often it has a priority of its own, `claims` how
+    often a group has a claim, and a pod that has no group's.
     """
 
     constraints: float = 0.0
@@ -39,6 +40,7 @@ class Habits:
     lasting: float = 0.0
     topology: float = 0.0
     ranked: float = 0.0
+    claims: float = 0.0
     resources: float = 0.0
     preferences: float = 0.0
     classes: tuple[str, ...] = ()

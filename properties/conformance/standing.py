@@ -184,7 +184,9 @@ class Reader:
         ended = [(step, shows) for step, shows in self.calls(stand.world) if shows and shows[0] == event]
         if not ended:
             return after if holds(stand.world, event) else None
-        step, shows = min(ended, key=lambda call: self._when(stand, call[1][1:]))
+        step, shows = min(
+            ended, key=lambda call: self._when(stand, (*call[1][1:], *_next(stand.world, call[0])))
+        )
         after, seen = self.taken(after, (step,))
         pending.extend(shows[1:])
         pending.extend(other for other in seen if other not in shows)
@@ -194,6 +196,15 @@ class Reader:
         """Where the first of the events is in the rest of the log: of several calls, that one ended now."""
         places = range(stand.index + 1, len(self.log))
         return next((place for place in places if self.log[place].event in events), len(self.log))
+
+
+def _next(world: World, call: Step) -> tuple[Observed, ...]:
+    """What will be seen of the pod when its claims are written: siblings may write the same."""
+    match call[0]:
+        case Action(name="prebind", args=(pod,)):
+            return (Bound(pod, world.bindings[pod].node),)
+        case _:
+            return ()
 
 
 def _heads(pending: Iterable[Observed]) -> list[Observed]:

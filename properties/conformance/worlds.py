@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from attrs import define, field
 
-from gangproof.properties.conformance import inhabitants
+from gangproof.properties.conformance import devices, inhabitants
 from gangproof.properties.conformance.inhabitants import Habits, Object, chance
 
-Features = Literal["core", "preemption", "topology"]
+Features = Literal["core", "preemption", "topology", "claims"]
 Step = dict[str, Any]
 
 GENERIC = {"GenericWorkload": True}
@@ -53,6 +53,8 @@ def gates(features: Features, random: Random) -> dict[str, bool]:
         on["TopologyAwareWorkloadScheduling"] = True
         if "GangScheduling" in on and chance(random, 0.25):
             on["WorkloadAwarePreemption"] = True
+    if features == "claims" and "GenericWorkload" in on and chance(random, 0.85):
+        on["DRAWorkloadResourceClaims"] = True
     return on
 
 
@@ -95,6 +97,15 @@ def habits(features: Features, random: Random) -> Habits:
             preferences=preferences / 2,
         )
     mixed = chance(random, 0.3)
+    if features == "claims":
+        return Habits(
+            constraints=constraints / 3,
+            priorities=MIXED if mixed else ALIKE,
+            never=random.choice((0.0, 1.0)) if mixed else 0.1,
+            gated=gated / 3,
+            graceful=graceful,
+            claims=random.choice((0.4, 0.7, 0.9)),
+        )
     return Habits(
         constraints=constraints,
         priorities=MIXED if mixed else ALIKE,
@@ -112,7 +123,8 @@ def habits(features: Features, random: Random) -> Habits:
 class _Course:
     """The steps of one world, as they are drawn; it remembers what has been made and is still meant to be there.
 
-    Where PodGroups are not `served` there are none; pods name them all the same.
+    Where PodGroups are not `served` there are none; pods name them all the same. `shared` are the claims that groups
+    name, `slices` the generation of each node's.
     """
 
     random: Random
@@ -122,6 +134,10 @@ class _Course:
     groups: dict[str, Object] = field(factory=dict[str, Object])
     protected: set[str] = field(factory=set[str])
     pods: dict[str, Object] = field(factory=dict[str, Object])
+    claims: list[str] = field(factory=list[str])
+    shared: dict[str, str] = field(factory=dict[str, str])
+    number_of_claims: int = 0
+    slices: dict[str, int] = field(factory=dict[str, int])
     gone: list[str] = field(factory=list[str])
     made: dict[str, int] = field(factory=dict[str, int])
 
@@ -146,7 +162,8 @@ class _Course:
     def waves(self) -> list[list[Object]]:
         """Everything that is there in the beginning, in a random order, cut into a few pieces."""
         random = self.random
-        objects = [self.node() for _ in range(random.choice((1, 1, 2, 2, 3, MOST_NODES)))]
+        objects = self.devices() if self.habits.claims else []
+        objects += [self.node() for _ in range(random.choice((1, 1, 2, 2, 3, MOST_NODES)))]
         groups = [self.group() for _ in range(random.choice((1, 1, 2, 2, 3, MOST_GROUPS)))]
         objects += groups if self.served else []
         unknown = "unknown" if chance(random, 0.05) else None
@@ -193,6 +210,8 @@ class _Course:
             (self.groups_come, 1),
             (self.restart, 0.7),
         )
+        if self.habits.claims:
+            kinds += ((self.claims_change, 3), (self.devices_change, 3))
         chosen = random.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]
         return chosen()
 
@@ -291,7 +310,43 @@ class _Course:
     def restart(self) -> list[Step]:
         return [{"restart": True}]
 
+    def claims_change(self) -> list[Step]:
+        """A claim comes, or one goes; a claim that is in use lingers, so its name is not used again."""
+        random = self.random
+        if self.claims and chance(random, 0.5):
+            name = self.claims.pop(random.randrange(len(self.claims)))
+            return [{"delete": [f"ResourceClaim/default/{name}"]}]
+        return [{"create": [self.claim()]}]
+
+    def devices_change(self) -> list[Step]:
+        """A node has other devices, or none any more."""
+        random = self.random
+        node = random.choice([f"n{n}" for n in range(1, MOST_NODES + 1)])
+        if node not in self.slices:
+            return [{"create": [self.slice(node)]}]
+        if chance(random, 0.3):
+            del self.slices[node]
+            return [{"delete": [f"ResourceSlice//slice-{node}"]}]
+        return [{"update": [self.slice(node)]}]
+
     # what is made
+
+    def devices(self) -> list[Object]:
+        """Classes, slices and claims that are there in the beginning."""
+        random = self.random
+        nodes = [f"n{n}" for n in range(1, MOST_NODES + 1) if chance(random, 0.75)]
+        claims = [self.claim() for _ in range(random.choice((1, 2, 2, 3)))]
+        return [*devices.classes(), *map(self.slice, nodes), *claims]
+
+    def claim(self) -> Object:
+        name = f"c{self.number_of_claims + 1}"
+        self.number_of_claims += 1
+        self.claims.append(name)
+        return devices.claim(self.random, name)
+
+    def slice(self, node: str) -> Object:
+        self.slices[node] = self.slices.get(node, 0) + 1
+        return devices.resource_slice(self.random, node, self.slices[node])
 
     def node(self) -> Object:
         name = next(f"n{n}" for n in range(1, MOST_NODES + 1) if f"n{n}" not in self.nodes)
@@ -302,8 +357,13 @@ class _Course:
         """A group; one that was protected may still be there, so its name is not used again."""
         taken = {*self.groups, *self.protected}
         name = next(f"g{n}" for n in range(1, MOST_GROUPS + 1) if f"g{n}" not in taken)
-        self.groups[name] = inhabitants.group(self.random, self.habits, name)
-        return self.groups[name]
+        drawn = inhabitants.group(self.random, self.habits, name)
+        self.shared.pop(name, None)
+        if self.claims and chance(self.random, self.habits.claims):
+            self.shared[name] = self.random.choice(self.claims)
+            drawn["spec"]["resourceClaims"] = [devices.uses(self.shared[name])]
+        self.groups[name] = drawn
+        return drawn
 
     def pod(self, also: str | None = None) -> Object:
         """A pod, most often of a group, now and then on a node already, or done."""
@@ -317,7 +377,16 @@ class _Course:
         member_of = random.choice(groups) if groups and chance(random, 0.8) else None
         uid = name if self.made[name] == 1 else f"{name}-{self.made[name]}"
         drawn = inhabitants.pod(random, self.habits, name, member_of, uid)
-        if self.nodes and "schedulingGates" not in drawn["spec"] and chance(random, 0.12):
+        if self.habits.claims:
+            of_group = self.shared.get(member_of or "")
+            found = devices.uses_of_pod(random, of_group, self.claims, self.habits.claims / 2)
+            if found:
+                drawn["spec"]["resourceClaims"] = found
+        if (
+            self.nodes
+            and "schedulingGates" not in drawn["spec"]
+            and chance(random, 0.12 if not drawn["spec"].get("resourceClaims") else 0)
+        ):
             drawn["spec"]["nodeName"] = random.choice(sorted(self.nodes))
             if chance(random, 0.15):
                 drawn["status"] = {"phase": random.choice(("Succeeded", "Failed"))}

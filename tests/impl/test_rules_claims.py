@@ -317,6 +317,17 @@ def test_without_its_group_a_member_is_refused_even_without_claims() -> None:
     assert running(step(off, "place default/p")).results[0].plugins == ()
 
 
+def test_without_its_group_a_member_evicts_nobody() -> None:
+    """CLAIM-37: the refusal is unresolvable, so per-pod preemption helps on no node."""
+    plain = evolve(SETTINGS, gates=SETTINGS.gates.switched({"GangScheduling": False}))
+    strong = pod("p", "missing", priority=10, preempts=True)
+    for skewed, victims in (((), ()), (("scheduler",), ("default/weak",))):
+        options = evolve(plain, skewed=skewed)
+        world = there(node("n", 1), pod("weak", node="n"), strong, options=options)
+        tried = step(world, "pop", "snapshot", "place default/p")
+        assert running(tried).results[0].victims == victims
+
+
 def full(consumers: int) -> ResourceClaim:
     """An allocated claim with so many users."""
     users = tuple(Consumer("pod", f"u{number}", 1000 + number) for number in range(consumers))
@@ -353,6 +364,18 @@ def test_prebind_writes_finalizer_allocation_and_entry_once() -> None:
     again = step(written, "prebind default/p2")
     assert shared(again) == shared(written)
     assert not again.claims_in_flight
+
+
+def test_each_claim_is_written_by_a_call_of_its_own() -> None:
+    """CLAIM-22: what a sibling writes may come between; the order is that of the pod's entries."""
+    both = using(pod("p"), ALONE, PodGroupClaim("more", resource_claim_name="other"))
+    found, part = devices({"n": 2})
+    world = there(node("n", 4), found, part, claim(), claim("other"), both, options=SETTINGS)
+    first = step(taken(world), "prebind default/p")
+    assert (entries_of(first), entries_of(first, "other")) == (["pod/p"], [])
+    second = step(first, "prebind default/p")
+    assert entries_of(second, "other") == ["pod/p"]
+    assert step(second, "bind default/p").pods["default/p"].node_name == "n"
 
 
 def test_unreserve_drops_a_pods_entry_and_never_a_groups() -> None:

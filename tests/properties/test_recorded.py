@@ -38,7 +38,7 @@ INNER = "k25 backoff of a failing gang"
 
 
 FINDINGS = FILE.with_name("findings.jsonl")
-WORLDS, CHOSEN = FILE.with_name("worlds.jsonl"), 260
+WORLDS, CHOSEN = FILE.with_name("worlds.jsonl"), 285
 SCENARIOS = FILE.with_name("scenarios.jsonl")
 
 
@@ -111,7 +111,7 @@ def test_the_random_worlds_that_were_chosen_are_followed() -> None:
     report = follow_all(load_recorded(WORLDS))
     assert [str(run.difference) for run in report.differ] == []
     assert len(report.agree) == len(report.runs) == CHOSEN
-    assert {run.name.partition("-")[0] for run in report.runs} == {"core", "preemption", "topology"}
+    assert {run.name.partition("-")[0] for run in report.runs} == {"core", "preemption", "topology", "claims"}
 
 
 def test_a_bind_to_another_node() -> None:

@@ -1,0 +1,84 @@
+"""What there is to share in a random world: device classes, slices of devices, claims, and who uses which claim.
+
+Devices are few, so that claims meet over them; most claims ask for one, and most members of a group name the claim that
+their group names.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+Object = dict[str, Any]
+
+DRIVER = "d.example.com"
+ANY, FAST = "any", "fast"
+MOST_CLAIMS = 4
+ENTRY = "c"
+"""The name by which pods and groups call the claim that they share."""
+
+
+def classes() -> list[Object]:
+    """One class for all devices, and one for fast ones."""
+    return [
+        _class(ANY, f"device.driver == '{DRIVER}'"),
+        _class(FAST, f"device.attributes['{DRIVER}'].fast"),
+    ]
+
+
+def _class(name: str, expression: str) -> Object:
+    selectors = [{"cel": {"expression": expression}}]
+    return {"kind": "DeviceClass", "metadata": {"name": name}, "spec": {"selectors": selectors}}
+
+
+def resource_slice(random: Random, node: str, generation: int = 1) -> Object:
+    """The devices of a node; now and then those around can reach them too."""
+    number = random.choice((0, 1, 1, 1, 2, 2, 3))
+    devices = [
+        {"name": f"d{n}", "attributes": {"fast": {"bool": random.random() < 0.4}}} for n in range(number)
+    ]
+    spec: Object = {
+        "driver": DRIVER,
+        "pool": {"name": node, "generation": generation, "resourceSliceCount": 1},
+        "devices": devices,
+    }
+    match random.choices(("node", "zone", "all"), (8, 1, 1))[0]:
+        case "node":
+            spec["nodeName"] = node
+        case "zone":
+            zone = {"key": "zone", "operator": "In", "values": [random.choice(("a", "b"))]}
+            spec["nodeSelector"] = {"nodeSelectorTerms": [{"matchExpressions": [zone]}]}
+        case _:
+            spec["allNodes"] = True
+    return {"kind": "ResourceSlice", "metadata": {"name": f"slice-{node}"}, "spec": spec}
+
+
+def claim(random: Random, name: str) -> Object:
+    """A claim, as it is before anybody uses it."""
+    request: Object = {"deviceClassName": random.choice((ANY, ANY, ANY, FAST))}
+    match random.choices(("one", "two", "all"), (8, 2, 1))[0]:
+        case "all":
+            request["allocationMode"] = "All"
+        case number:
+            request |= {"allocationMode": "ExactCount", "count": 1 if number == "one" else 2}
+    spec = {"devices": {"requests": [{"name": "r", "exactly": request}]}}
+    return {"kind": "ResourceClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def uses(name: str, entry: str = ENTRY) -> Object:
+    """The entry by which a pod or a group names a claim."""
+    return {"name": entry, "resourceClaimName": name}
+
+
+def uses_of_pod(random: Random, of_group: str | None, claims: list[str], often: float) -> list[Object]:
+    """The claims of a pod, of whose group `of_group` is the claim: mostly that, now and then another, or one more."""
+    found: list[Object] = []
+    if of_group is not None and random.random() < 0.85:
+        found.append(uses(of_group))
+    elif claims and random.random() < often:
+        found.append(uses(random.choice(claims), random.choice((ENTRY, ENTRY, "own"))))
+    others = [name for name in claims if all(name != use["resourceClaimName"] for use in found)]
+    if found and others and random.random() < 0.12:
+        more = uses(random.choice(others), "more")
+        found = [more, *found] if random.random() < 0.5 else [*found, more]
+    return found
