@@ -66,7 +66,7 @@ kube-scheduler-test: go ## vet and test that adapter
 	cd $(KUBE_SCHEDULER) && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./... && go test ./...
 
 # Not the claims: DRA-05-shipped is a livelock, and a run that is caught in it takes minutes. Not the unseen: it is known
-# that three deviations of claims, which rest on reading, are not met there.
+# that two deviations of claims, which rest on reading, are not met there.
 NOT_HELD := scenarios/claims.scenario.yaml scenarios/unseen.scenario.yaml
 conform: install kube-scheduler ## hold scenarios and random worlds against the real kube-scheduler
 	$(BIN)/gangproof conform kube-scheduler \

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from gangproof.impl.cycle import refusal
 from gangproof.impl.filters import prepare, recount, rejection
+from gangproof.impl.filters.devices import group_missing
 from gangproof.impl.limits import TIES
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.budgets import reprieve, violating
@@ -55,10 +56,11 @@ def may_preempt(world: World, pod: Pod, preemptor: str) -> bool:
 def waits_for_its_victims(world: World, snapshot: Snapshot, pod: Pod) -> bool:
     """Whether the pod is nominated to a node where a weaker pod is going for a preemption (PREEMPT-45).
 
-    A node that is gone or that no eviction could make fit does not hold it back.
+    A node that is gone or that no eviction could make fit does not hold it back, nor does one if its group is not there
+    (CLAIM-37).
     """
     info = snapshot.nodes.get(pod.nominated_node_name or "")
-    if info is None:
+    if info is None or group_missing(world, pod):
         return False
     refused = rejection(prepare(pod, snapshot), info)
     if refused is not None and not refused.resolvable:
