@@ -151,12 +151,4 @@ def _smallest(adapter: Adapter, world: World, difference: Difference) -> Found |
 
     if not still(world_of(parts_of(world), world)):
         return None
-<<<<<<< HEAD
     return run_once(world_of(smallest(world, still, budget=QUESTIONS).parts, world))
-=======
-    try:
-        found = smallest(world, still, budget=QUESTIONS)
-    except ValueError:  # the runs differ
-        return None
-    return _followed(adapter, world_of(found.parts, world))
->>>>>>> 5762041 (Draw random worlds of claims; write each claim by a call of its own; who is refused since its group is not there evicts nobody)
