@@ -19,7 +19,8 @@ from gangproof.adapters.protocol import Adapter
 from gangproof.adapters.record import Run, record
 from gangproof.load.recorded import load_recorded_text
 from gangproof.properties.campaign import local_processes, run
-from gangproof.properties.conformance.follow import Difference, Followed, follow
+from gangproof.properties.conformance.follow import follow
+from gangproof.properties.conformance.followed import Difference, Followed
 from gangproof.properties.conformance.report import ConformanceReport
 from gangproof.properties.observed.shrinking import parts_of, smallest, world_of
 

@@ -335,7 +335,8 @@ def recorded(
     Example: gangproof conform recorded runs.jsonl --draw out/
     """
     from gangproof.load.recorded import load_recorded
-    from gangproof.properties.conformance.follow import Followed, follow
+    from gangproof.properties.conformance.follow import follow
+    from gangproof.properties.conformance.followed import Followed
     from gangproof.properties.conformance.report import ConformanceReport, traces_of
     from gangproof.report.conformance import FORMATS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from gangproof.properties.conformance.follow import Followed
+from gangproof.properties.conformance.followed import Followed
 from gangproof.properties.conformance.report import PROPERTY, ConformanceReport
 from gangproof.properties.verdict import Verdict
 from gangproof.report.cases import Case

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain, product
 from math import prod
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from gangproof.impl.actions import Action, permit_timeouts
 from gangproof.impl.api import ApiError
@@ -26,7 +26,8 @@ from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import Unlike, unlike
 from gangproof.properties.conformance.events import Observed
-from gangproof.properties.conformance.kinds import kind_of, rules_of, thing_of
+from gangproof.properties.conformance.followed import Difference, Followed
+from gangproof.properties.conformance.kinds import thing_of
 from gangproof.properties.conformance.outside import Outside, changes
 from gangproof.properties.conformance.recording import (
     Advance,
@@ -42,7 +43,6 @@ from gangproof.properties.conformance.recording import (
 from gangproof.properties.conformance.shown import told
 from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, together
 from gangproof.properties.conformance.turns import Turn, Turns, active, cooled
-from gangproof.properties.system import Path
 
 LONGEST_BACKOFF = 10
 """Seconds (SEMANTICS 0.4)."""
@@ -52,56 +52,6 @@ ORDER = "DEV-11"
 MOST_EXPECTED = 4
 MOST_STANDS = 10_000
 """Ways to stand within one step, unless said otherwise; a run that needs more is not followed to its end."""
-
-
-@frozen
-class Difference:
-    """The first thing in a run that the model would not have done.
-
-    `event` says where: at an event of the log, or at a look; `index` is how many events of the log come
-    before it. `things` are what was found and what is expected there, as `kinds` calls them. `path` is one run
-    of the model that explains everything before it.
-    """
-
-    event: str
-    index: int
-    expected: tuple[str, ...]
-    found: str
-    things: tuple[str, frozenset[str]]
-    path: Path[World, Action] = field(repr=False)
-
-    @property
-    def kind(self) -> str:
-        """In which way the two part: what was found, and what sort of thing was expected in its place."""
-        found, expected = self.things
-        return kind_of(expected, found)
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """The ids of the rules that decide about what was found and what was expected."""
-        found, expected = self.things
-        return rules_of(found, *sorted(expected))
-
-    def __str__(self) -> str:
-        return f"{self.event}: found {self.found}, expected {' or '.join(self.expected) or 'nothing'}"
-
-
-@frozen
-class Followed:
-    """What following one run came to: it agrees, or `difference` tells where not, or it `needs` more.
-
-    `events` is how much of the log was explained; `cut` says that more was possible than is looked at.
-    """
-
-    name: str
-    events: int = 0
-    needs: tuple[str, ...] = ()
-    difference: Difference | None = None
-    cut: bool = False
-
-    @property
-    def agrees(self) -> bool:
-        return not self.needs and self.difference is None and not self.cut
 
 
 @cache

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from attrs import frozen
 
 from gangproof.counterexamples import Trace
-from gangproof.properties.conformance.follow import Followed, follow
+from gangproof.properties.conformance.follow import follow
+from gangproof.properties.conformance.followed import Followed
 from gangproof.properties.conformance.recording import Recording
 from gangproof.properties.system import Violation
 from gangproof.properties.traces import Meta, make_trace

@@ -13,7 +13,8 @@ from typer.testing import CliRunner, Result
 
 from gangproof.errors import InputError
 from gangproof.load.recorded import load_recorded, load_recorded_text
-from gangproof.properties.conformance.follow import Difference, Followed, follow
+from gangproof.properties.conformance.follow import follow
+from gangproof.properties.conformance.followed import Difference, Followed
 from gangproof.properties.conformance.report import ConformanceReport, follow_all, traces_of
 from gangproof.properties.verdict import Verdict
 
