@@ -77,20 +77,20 @@ def told(
         if inner:
             seen.extend(_inner(rules, world, action, after))
         if action.name == "evict":
-            seen.extend(eviction(world, *action.args))
+            seen.extend(eviction(rules, world, *action.args))
         changes, shown = effects(world, after, shown)
         seen.extend(changes)
         world = after
     return tuple(seen), shown
 
 
-def eviction(world: World, victim: str, entity: str, asker: str = "") -> tuple[Observed, ...]:
-    """A call deletes its victim and tells of it (PREEMPT-30); one that is gone or replaced is left alone.
+def eviction(rules: Rules, world: World, victim: str, entity: str, asker: str = "") -> tuple[Observed, ...]:
+    """A call deletes its victim and tells of it (PREEMPT-30); a call that means nobody any more shows nothing.
 
     A victim that is promised a place, and whose bind has not begun, loses that and is not deleted.
     """
     stored, uid = world.pods.get(victim), dict(world.rounds[entity].victims)[victim]
-    if stored is None or stored.uid != uid:
+    if stored is None or not rules.target(stored, uid):
         return ()
     told_of = Preempted(victim, asker or entity)
     binding = world.bindings.get(victim)

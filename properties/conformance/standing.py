@@ -227,7 +227,7 @@ def calls(world: World, rules: Rules) -> Iterator[tuple[Step, tuple[Observed, ..
             case "bind", (pod,):
                 yield step, (Bound(pod, world.bindings[pod].node),)
             case "evict", (victim, entity, *asker):
-                yield step, eviction(world, victim, entity, *asker)
+                yield step, eviction(rules, world, victim, entity, *asker)
             case (("prebind" | "prebind-fails"), _):
                 yield step, writes(world, step[1])
             case (("bind-fails" | "permit-fails" | "evict-fails" | "last-call" | "see"), _):
