@@ -313,20 +313,6 @@ def synced(rules: Rules, world: World) -> World:
     return after
 
 
-def test_dev_59_an_eviction_goes_by_name() -> None:
-    """DEV-59, PREEMPT-30: the victim is replaced by another pod of its name before the call."""
-
-    def left(rules: Rules) -> list[str]:
-        strong = evolve(pod("p", preempts=True), priority=9)
-        decided = cycle(there(node("n", 1), pod("v", node="n"), strong, rules=rules), rules)
-        replaced = create(rules, delete(rules, decided, "pod", "default/v"), pod("v"))
-        evicted = [after for action, after in successors(replaced, rules) if action.name == "evict"]
-        return sorted(key for world in evicted for key in world.pods)
-
-    assert left(INTENDED) == ["default/p", "default/v"]
-    assert left(only("DEV-59")) == ["default/p"]
-
-
 def test_every_row_is_modelled_or_the_same_or_has_a_reason() -> None:
     modelled, alike = set(BY_ID), {name for name, row in rows().items() if same(row)}
     missing = {name for name in reasons() if name.startswith("DEV-")}
