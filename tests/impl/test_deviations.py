@@ -12,7 +12,6 @@ import pytest
 from attrs import evolve
 from clusters import required, term
 from racks import places, there, verdicts
-from runs import cycle
 
 from gangproof.deviation_page import page, rows, same
 from gangproof.impl.actions import successors
