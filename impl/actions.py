@@ -167,7 +167,7 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
             yield Action("submit", (cycle.entity, code or "")), after
         case "reporting":
             ended = report(rules, world)
-            after = remember(world, end_rounds(rules, ended)) if cycle.called else ended
+            after = remember(world, end_rounds(rules, ended)) if waited_for(world, cycle.preemptor) else ended
             yield Action("report", (cycle.entity, cycle.code or "")), after
 
 

@@ -9,6 +9,7 @@ from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.commit import assume, forget, give_up, open_call, own_result
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
+from gangproof.impl.preemption.calls import calls_for
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, RoomStep, Rules, SubmitStep
 from gangproof.impl.store import patch
@@ -26,7 +27,7 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
         if cycle.submitted == 0:
             if not cycle.called:
                 begun = rules.evict(rules, world, cycle)
-                if _calls(begun, cycle) != _calls(world, cycle):
+                if calls_for(begun, cycle.preemptor) != calls_for(world, cycle.preemptor):
                     return evolve(begun, cycle=evolve(cycle, called=True))
                 world = begun
             world = rules.let_go(rules, world, cycle)
@@ -43,11 +44,6 @@ def one_by_one(_: SubmitStep) -> SubmitStep:
         return rules.nominate(world, cycle) if stage == "reporting" else world
 
     return submit
-
-
-def _calls(world: World, cycle: Cycle) -> tuple[tuple[str, str], ...]:
-    running = world.rounds.get(cycle.preemptor)
-    return running.calls if running is not None else ()
 
 
 def commit_member(rules: Rules, world: World, pod: Pod, node: str, holds: Table[Hold] = NO_HOLDS) -> World:

@@ -91,7 +91,12 @@ def call_in_cycle(rules: Rules, world: World, cycle: Cycle) -> World:
 
 def calls_of_cycle(world: World, cycle: Cycle) -> tuple[Call, ...]:
     """The open calls that the cycle waits for."""
-    running = world.rounds.get(cycle.preemptor) if waited_for(world, cycle.preemptor) else None
+    return calls_for(world, cycle.preemptor) if waited_for(world, cycle.preemptor) else ()
+
+
+def calls_for(world: World, preemptor: str) -> tuple[Call, ...]:
+    """The open calls of the preemptor's round, none if it has no round."""
+    running = world.rounds.get(preemptor)
     return running.calls if running is not None else ()
 
 

@@ -155,7 +155,7 @@ class Turns:
             if action.name == "cycle":
                 self.refuse_contest(action.via)
                 for ended in self.evicting(action.via):
-                    yield from ((*ended, *noted) for noted in recorded(world, ended[-1][1]))
+                    yield from ((*ended, *noted) for noted in as_noted(world, ended[-1][1]))
 
     def evicting(self, via: Way) -> Iterator[Way]:
         """The cycle as it is, and with evictions that end while its members are still put back one by one."""
@@ -192,7 +192,7 @@ class Turns:
                 raise BeyondError("several topology domains that fit")
 
 
-def recorded(before: World, after: World) -> Iterator[Way]:
+def as_noted(before: World, after: World) -> Iterator[Way]:
     """The ways in which it may be noted who holds back the pods that a cycle left behind (CHO-04).
 
     Of a preemption under way and another plugin the queue may note the preemption alone, whose events wake nobody.
