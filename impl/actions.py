@@ -23,6 +23,7 @@ from gangproof.impl.controllers.collect import collections
 from gangproof.impl.controllers.job_sync import again, sync_calls, syncs
 from gangproof.impl.controllers.protection import let_go, prompt, unneeded
 from gangproof.impl.cycle import begin, try_member, weigh
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.ghost import remember
 from gangproof.impl.outside import outside
 from gangproof.impl.preemption.calls import (
@@ -39,8 +40,9 @@ from gangproof.impl.queue import freed
 from gangproof.impl.restart import landings
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import unseen
+from gangproof.impl.table import removed
 from gangproof.impl.views import deliver, deliverable, overdue
-from gangproof.impl.world import Cycle, Move, World, removed
+from gangproof.impl.world import Move, World
 
 Grain = Literal["fine", "coarse"]
 Step = tuple["Action", World]

@@ -17,12 +17,14 @@ from gangproof.impl.claims.references import claim_name
 from gangproof.impl.claims.store import known_users
 from gangproof.impl.gates import CLUSTER_WIDE, Object
 from gangproof.impl.members import tell
+from gangproof.impl.memory import Entry, Members, NodeInfo
 from gangproof.impl.objects import Node, Pod, PodGroup, ResourceClaim
 from gangproof.impl.owners import OWNED, OWNERS, resolved
-from gangproof.impl.rules import MemberEvent, Rules
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import MemberEvent
 from gangproof.impl.store import KINDS, kind_of
 from gangproof.impl.table import Table
-from gangproof.impl.world import Entry, Members, NodeInfo, Settings, World
+from gangproof.impl.world import Settings, World
 
 
 def world_of(rules: Rules, objects: Iterable[Object], settings: Settings | None = None) -> World:

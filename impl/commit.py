@@ -13,17 +13,20 @@ from attrs import evolve
 from gangproof.impl.claims.binding import in_order, prebind, still_served
 from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.cycle import UNSCHEDULABLE
+from gangproof.impl.cycle_state import Cycle, Event, Result
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.filters.nodes import node_resources_fit
 from gangproof.impl.limits import SAME_NAME, note
 from gangproof.impl.members import tell
+from gangproof.impl.memory import Binding, Hold, Members
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import close, notice
-from gangproof.impl.rules import Answer, Rules
+from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import put_on, seen, take_off, without_pod
+from gangproof.impl.steps import Answer
 from gangproof.impl.store import patch, stored
 from gangproof.impl.table import Table
-from gangproof.impl.world import Binding, Cycle, Event, Hold, Members, Result, World
+from gangproof.impl.world import World
 
 
 def submit(rules: Rules, world: World, cycle: Cycle) -> World:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Code
 from gangproof.impl.objects import Condition, PodGroup
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import patch, stored
-from gangproof.impl.world import Code, World
+from gangproof.impl.world import World
 
 
 def condition(world: World, group: PodGroup, code: Code, message: str) -> Condition | None:

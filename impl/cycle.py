@@ -8,20 +8,23 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.claims.reserve import NO_HOLDS
+from gangproof.impl.cycle_state import Code, Cycle, Result, Snapshot
 from gangproof.impl.filters import Prepared, Rejection, candidates, prepare, recount, rejection
 from gangproof.impl.filters.devices import PLUGIN as DYNAMIC_RESOURCES
 from gangproof.impl.filters.devices import group_missing, prefilter
 from gangproof.impl.limits import EARLY_STOP, note
 from gangproof.impl.members import count
+from gangproof.impl.memory import Hold, InFlight, NodeInfo
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.placement import NO_DOMAIN, ahead, visit, winners, within
 from gangproof.impl.queue import close
-from gangproof.impl.rules import Candidates, Placement, Rules
+from gangproof.impl.rules import Rules
 from gangproof.impl.scores import best
 from gangproof.impl.snapshot import lift, put_back, with_pod
+from gangproof.impl.steps import Candidates, Placement
 from gangproof.impl.strength import strength
 from gangproof.impl.table import Table
-from gangproof.impl.world import Code, Cycle, Hold, InFlight, NodeInfo, Result, Snapshot, World
+from gangproof.impl.world import World
 
 UNSCHEDULABLE = "pod group is unschedulable"
 WAITING = "pod group is waiting for preemption to complete"

@@ -12,7 +12,8 @@ from gangproof.impl.control import Revision
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Job, Pod, PodGroup, Workload
 from gangproof.impl.store import stored
-from gangproof.impl.world import Ghost, World, added, removed
+from gangproof.impl.table import added, removed
+from gangproof.impl.world import Ghost, World
 
 
 def remember(before: World, after: World) -> World:

@@ -10,15 +10,17 @@ from attrs import evolve
 
 from gangproof.impl.claims.store import claim_gone, name_users, store_claim
 from gangproof.impl.commit import confirm, forget
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.gates import Object
 from gangproof.impl.limits import SAME_NAME, note
 from gangproof.impl.members import tell
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import DeviceClass, Node, Pod, PodGroup, ResourceClaim, ResourceSlice
 from gangproof.impl.queue import add, leave, notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import put_on, take_off
 from gangproof.impl.store import put
-from gangproof.impl.world import Event, NodeInfo, World
+from gangproof.impl.world import World
 
 
 def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Object | None) -> World:

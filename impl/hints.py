@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.filters.interpod import all_match
 from gangproof.impl.filters.nodes import UNSCHEDULABLE_TAINT, selects, untolerated
 from gangproof.impl.filters.spread import Wanted, wanted
 from gangproof.impl.objects import Node, Pod, tolerates
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Event
 
 Hint = Callable[[Pod, Event], bool]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.world import World, added
+from gangproof.impl.table import added
+from gangproof.impl.world import World
 
 EARLY_STOP = "scores that depend on where the search for nodes stops"
 """From 100 nodes on, where the scores of SCORE-03, 09 and 10 differ with the nodes found (SCORE-12)."""

@@ -11,9 +11,12 @@ from typing import Literal
 
 from attrs import evolve
 
+from gangproof.impl.memory import NO_MEMBERS, Members
 from gangproof.impl.objects import PodGroup
-from gangproof.impl.rules import MemberEvent, Rules
-from gangproof.impl.world import NO_MEMBERS, Members, World, added, removed
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import MemberEvent
+from gangproof.impl.table import added, removed
+from gangproof.impl.world import World
 
 QuorumStage = Literal["gate", "placed"]
 

@@ -10,7 +10,8 @@ from gangproof.impl.control import Revision
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Job, OwnerReference, Pod, PodGroup, Workload
 from gangproof.impl.store import stored
-from gangproof.impl.world import World, added, removed
+from gangproof.impl.table import added, removed
+from gangproof.impl.world import World
 
 OWNERS = ("job", "workload", "podGroup")
 OWNED = ("workload", "podGroup", "pod")

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gangproof.impl.cycle_state import Code, Cycle, Domain, Snapshot, Visit
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Node
-from gangproof.impl.rules import Candidates
 from gangproof.impl.scores.nodes import SCORED
+from gangproof.impl.steps import Candidates
 from gangproof.impl.table import Table
-from gangproof.impl.world import Code, Cycle, Domain, NodeInfo, Snapshot, Visit, World
+from gangproof.impl.world import World
 
 NO_DOMAIN = "no feasible placements found"
 NO_GROUP = "podgroup {} not found"

@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from attrs import evolve
 
 from gangproof.impl.claims.references import references
+from gangproof.impl.cycle_state import Cycle, Event, Result
 from gangproof.impl.hints import own_update, reaches, worth_it
+from gangproof.impl.memory import Entry, Round
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import preempting, waiting_for
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import patch
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Entry, Event, Result, Round, World
+from gangproof.impl.world import World
 
 
 def gate(rules: Rules, world: World, pod: Pod) -> tuple[str, ...]:

@@ -16,12 +16,14 @@ from gangproof.impl.api import afterwards, evict
 from gangproof.impl.control import Revision, Sent
 from gangproof.impl.ghost import after_restart
 from gangproof.impl.handlers import observe
+from gangproof.impl.memory import Entry, Round
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import running_for
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, put, stored, table
+from gangproof.impl.table import added
 from gangproof.impl.views import write
-from gangproof.impl.world import Entry, Move, Round, World, added
+from gangproof.impl.world import Move, World
 
 
 def restart(rules: Rules, world: World) -> World:

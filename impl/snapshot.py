@@ -10,23 +10,13 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import NO_CLAIMS, Cycle, SeenClaims, Snapshot
 from gangproof.impl.filters.devices import seen_claims
+from gangproof.impl.memory import NO_MEMBERS, Members, NodeInfo, has_affinity
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
-from gangproof.impl.table import Table
-from gangproof.impl.world import (
-    NO_CLAIMS,
-    NO_MEMBERS,
-    Cycle,
-    Members,
-    NodeInfo,
-    SeenClaims,
-    Snapshot,
-    World,
-    added,
-    has_affinity,
-    removed,
-)
+from gangproof.impl.table import Table, added, removed
+from gangproof.impl.world import World
 
 
 def _sum(totals: Table[int], amounts: Mapping[str, int], sign: int, pods: int) -> Table[int]:

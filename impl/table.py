@@ -94,3 +94,13 @@ class Table(Mapping[str, V], Generic[V]):
 
     def __repr__(self) -> str:
         return f"Table({self._data!r})"
+
+
+def added(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The sorted names with one more."""
+    return names if name in names else tuple(sorted((*names, name)))
+
+
+def removed(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The sorted names without one."""
+    return tuple(n for n in names if n != name) if name in names else names

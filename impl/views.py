@@ -13,7 +13,8 @@ from gangproof.impl.objects import Job, Pod
 from gangproof.impl.owners import OWNERS, note
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import PROMPT, SCHEDULER, WATCHES, lags, late, record, view
-from gangproof.impl.world import World, added
+from gangproof.impl.table import added
+from gangproof.impl.world import World
 
 
 def write(rules: Rules, world: World, revision: Revision) -> World:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from gangproof.impl.actions import Action
 from gangproof.impl.cycle import kept_and_minimum
 from gangproof.impl.members import count
-from gangproof.impl.world import Binding, World
+from gangproof.impl.memory import Binding
+from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.settled import true_members
 from gangproof.properties.system import Violation

@@ -14,9 +14,11 @@ from typing import Any, cast
 from attrs import fields, has
 
 from gangproof.impl.actions import Grain, successors
+from gangproof.impl.cycle_state import Domain, Snapshot
+from gangproof.impl.memory import Members
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Domain, Ghost, Members, Snapshot, World
+from gangproof.impl.world import Ghost, World
 from gangproof.properties.system import Violation
 
 SORTED: Mapping[Any, tuple[str, ...]] = {

@@ -13,13 +13,14 @@ from attrs import evolve
 
 from gangproof.impl.actions import Action
 from gangproof.impl.cycle import group_object, holds_of
+from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.filters import prepare, rejection
 from gangproof.impl.preemption.group import trial
 from gangproof.impl.preemption.units import Unit, importance
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.snapshot import seen, with_pod, without_pod
 from gangproof.impl.store import stored
-from gangproof.impl.world import Cycle, Snapshot, World
+from gangproof.impl.world import World
 from gangproof.properties.quiescence import beyond_exact, kind
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation

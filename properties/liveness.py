@@ -13,13 +13,14 @@ from attrs import evolve, frozen
 
 from gangproof.impl.actions import Action, Step, permit_timeouts, successors
 from gangproof.impl.api import create, delete
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import as_stored, stored
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, World
+from gangproof.impl.world import World
 from gangproof.properties import quiescence
 from gangproof.properties.claim_judges import claims_of_the_gone, users_without_a_name
 from gangproof.properties.explore import Limits

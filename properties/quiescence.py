@@ -16,10 +16,11 @@ from attrs import frozen
 from gangproof.impl.actions import Action
 from gangproof.impl.filters.nodes import node_affinity, node_name, node_unschedulable, taint_toleration
 from gangproof.impl.ghost import counts
+from gangproof.impl.memory import NodeInfo, has_affinity
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.queue import missing_claim
 from gangproof.impl.store import as_stored
-from gangproof.impl.world import NodeInfo, World, has_affinity
+from gangproof.impl.world import World
 from gangproof.properties.exact import Placement, place
 from gangproof.properties.explore import Limits
 from gangproof.properties.graph import components

@@ -14,14 +14,16 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from gangproof.impl.cycle import begin, try_member
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.ghost import counts
 from gangproof.impl.members import count
+from gangproof.impl.memory import Members
 from gangproof.impl.objects import Pod
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.queue import missing_claim
 from gangproof.impl.store import stored
-from gangproof.impl.world import Cycle, Members, World
+from gangproof.impl.world import World
 from gangproof.properties.claim_judges import not_given_back, unnamed
 from gangproof.properties.handling import preempts
 from gangproof.properties.jobs import unserved

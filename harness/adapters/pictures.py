@@ -9,10 +9,11 @@ from gangproof.adapters.documents import Difference, DocumentResult
 from gangproof.counterexamples import Trace
 from gangproof.load.recorded import load_recorded_text
 from gangproof.properties.conformance.recording import Look, Recording
-from gangproof.properties.observed.history import History, UnmarkedError, history_of
+from gangproof.properties.observed.history import History, UnmarkedError
 from gangproof.properties.observed.judging import Broken, judge_history
 from gangproof.properties.observed.promise import Case, Promise
 from gangproof.properties.observed.tracing import trace_of
+from gangproof.properties.observed.writing import history_of
 
 
 def recording_of(run: object, name: str = "run") -> Recording:

@@ -20,10 +20,10 @@ from gangproof.counterexamples import Trace
 from gangproof.load.recorded import load_recorded_text
 from gangproof.properties.conformance.recording import Recording
 from gangproof.properties.observed import PROMISES, judge, reached
-from gangproof.properties.observed.history import history_of
 from gangproof.properties.observed.judging import judge_history
 from gangproof.properties.observed.shrinking import smallest, world_of
 from gangproof.properties.observed.tracing import trace_of
+from gangproof.properties.observed.writing import history_of
 from gangproof.properties.verdict import Verdict
 
 Watch = Callable[[str], None]

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from attrs import evolve
 
+from gangproof.impl.memory import Entry, QueuePlace
 from gangproof.impl.objects import (
     Condition,
     Node,
@@ -22,7 +23,7 @@ from gangproof.impl.objects import (
     Workload,
 )
 from gangproof.impl.table import Table
-from gangproof.impl.world import Entry, Ghost, QueuePlace, World
+from gangproof.impl.world import Ghost, World
 from gangproof.load.recorded_log import key_of, look
 from gangproof.properties.scenarios.records import Created
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from gangproof.impl.cycle_state import Code
 from gangproof.impl.objects.checks import entries_of, fields_of
 from gangproof.impl.table import Table
-from gangproof.impl.world import Code
 from gangproof.load.decode_pod import decode_node_term
 from gangproof.properties.conformance.events import (
     Bound,

@@ -12,12 +12,14 @@ from attrs import evolve
 
 from gangproof.impl.claims.references import claim_name, references, reserved
 from gangproof.impl.claims.store import accepts, protected, store_claim, without
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.filters.devices import devices_in_use, reachable
+from gangproof.impl.memory import Hold, InFlight
 from gangproof.impl.objects import Allocation, Pod, ResourceClaim
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, Hold, InFlight, World
+from gangproof.impl.world import World
 
 
 def in_order(pod: Pod, holds: Table[Hold]) -> Iterator[tuple[str, Hold]]:

@@ -11,12 +11,13 @@ from attrs import evolve
 from gangproof.impl.claims.references import claim_name, reserved
 from gangproof.impl.claims.store import cleared, store_claim, without
 from gangproof.impl.cycle import refusal, running
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.filters import candidates, prepare
 from gangproof.impl.filters.devices import allocations, unavailable
 from gangproof.impl.objects import Consumer, Pod, PodGroup, ResourceClaim
 from gangproof.impl.placement import within
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.world import World
 
 WHOLE_GROUP = ""
 """Stands for the asker where it is the group whose reservation is to go."""

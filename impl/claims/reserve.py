@@ -10,9 +10,9 @@ from attrs import evolve
 
 from gangproof.impl.claims.references import consumer, reserved
 from gangproof.impl.filters.devices import Wanted, allocations
+from gangproof.impl.memory import Hold, InFlight
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.table import Table
-from gangproof.impl.world import Hold, InFlight
 
 NO_HOLDS: Table[Hold] = Table()
 

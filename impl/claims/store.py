@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.objects import Consumer, Pod, PodGroup, ResourceClaim
 from gangproof.impl.objects.claim import CLAIM_FINALIZER, MOST_CONSUMERS
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, World
+from gangproof.impl.world import World
 
 
 def store_claim(rules: Rules, world: World, claim: ResourceClaim) -> World:

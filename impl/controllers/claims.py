@@ -19,9 +19,9 @@ from gangproof.impl.objects import Consumer, Pod, PodGroup, PodGroupClaim, Resou
 from gangproof.impl.objects.claim import CLAIM_FINALIZER, Owner
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import patch, stored
-from gangproof.impl.table import Table
+from gangproof.impl.table import Table, removed
 from gangproof.impl.views import write
-from gangproof.impl.world import World, removed
+from gangproof.impl.world import World
 
 LONGEST_BASE = 57
 """Characters of a generated name before its suffix (CLAIM-03)."""

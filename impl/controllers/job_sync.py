@@ -23,7 +23,8 @@ from gangproof.impl.objects.job import TRACKING_FINALIZER
 from gangproof.impl.objects.owner import controlled_by
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import kind_of, seen, stored, unseen, view
-from gangproof.impl.world import Move, World, added, removed
+from gangproof.impl.table import added, removed
+from gangproof.impl.world import Move, World
 
 COMPONENT = "job-controller"
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.claims.references import consumer, made_for
+from gangproof.impl.cycle_state import Cycle, Event
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.filters.devices import Wanted, allocations
+from gangproof.impl.memory import CachedClaim, Entry, Hold, InFlight
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.queue import notice
-from gangproof.impl.rules import (
-    Change,
+from gangproof.impl.rules import Change, Rules
+from gangproof.impl.steps import (
     ConcludeStep,
     FreeStep,
     HoldStep,
@@ -19,11 +21,10 @@ from gangproof.impl.rules import (
     ReadyStep,
     RecordStep,
     RelinquishStep,
-    Rules,
     WriteStep,
 )
 from gangproof.impl.table import Table
-from gangproof.impl.world import CachedClaim, Cycle, Entry, Event, Hold, InFlight, World
+from gangproof.impl.world import World
 
 
 def of_this_pass_only(_: RecordStep) -> RecordStep:

@@ -7,14 +7,17 @@ from attrs import evolve
 from gangproof.impl.claims.binding import prebind
 from gangproof.impl.claims.reserve import NO_HOLDS
 from gangproof.impl.commit import assume, forget, give_up, open_call, own_result
+from gangproof.impl.cycle_state import Cycle, Result, Stage
 from gangproof.impl.deviations.deviation import Deviation
+from gangproof.impl.memory import Binding, Hold, Members
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.calls import calls_for
 from gangproof.impl.queue import activate
-from gangproof.impl.rules import Answer, BindStep, Change, PermitStep, RoomStep, Rules, SubmitStep
+from gangproof.impl.rules import Change, Rules
+from gangproof.impl.steps import Answer, BindStep, PermitStep, RoomStep, SubmitStep
 from gangproof.impl.store import patch
 from gangproof.impl.table import Table
-from gangproof.impl.world import Binding, Cycle, Hold, Members, Result, Stage, World
+from gangproof.impl.world import World
 
 
 def one_by_one(_: SubmitStep) -> SubmitStep:

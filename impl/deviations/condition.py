@@ -7,11 +7,14 @@ from collections.abc import Callable
 from attrs import evolve
 
 from gangproof.impl.cycle import DIFFERENT_NAMES, UNKNOWN_NAME
+from gangproof.impl.cycle_state import Code
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Condition, PodGroup
-from gangproof.impl.rules import Change, ConditionStep, StoreStep
+from gangproof.impl.rules import Change
+from gangproof.impl.steps import ConditionStep, StoreStep
 from gangproof.impl.store import SCHEDULER, view
-from gangproof.impl.world import Code, World, added
+from gangproof.impl.table import added
+from gangproof.impl.world import World
 
 
 def silent(exit_message: str) -> Callable[[ConditionStep], ConditionStep]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gangproof.impl.controllers.job_sync import in_view
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Job
-from gangproof.impl.rules import Change, FindStep, TemplateStep
+from gangproof.impl.rules import Change
+from gangproof.impl.steps import FindStep, TemplateStep
 
 
 def in_full(old: TemplateStep) -> TemplateStep:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Change, Rules
-from gangproof.impl.world import Snapshot
 
 SnapshotStep = Callable[[Rules, Snapshot, Pod, str], Snapshot]
 

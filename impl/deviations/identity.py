@@ -5,7 +5,8 @@ from __future__ import annotations
 from gangproof.impl.controllers.job_sync import names
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
-from gangproof.impl.rules import Change, ConcernsStep, TargetStep
+from gangproof.impl.rules import Change
+from gangproof.impl.steps import ConcernsStep, TargetStep
 
 
 def by_name(old: ConcernsStep) -> ConcernsStep:

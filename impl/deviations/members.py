@@ -5,20 +5,16 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.commit import forget, give_up
+from gangproof.impl.cycle_state import Result
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.members import tell
+from gangproof.impl.memory import Members
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import add, requeue
-from gangproof.impl.rules import (
-    AppearStep,
-    Change,
-    FailStep,
-    MemberEvent,
-    MembersStep,
-    Rules,
-    TerminateStep,
-)
-from gangproof.impl.world import Members, Result, World, added, removed
+from gangproof.impl.rules import Change, Rules
+from gangproof.impl.steps import AppearStep, FailStep, MemberEvent, MembersStep, TerminateStep
+from gangproof.impl.table import added, removed
+from gangproof.impl.world import World
 
 
 def overlapping(old: MembersStep) -> MembersStep:

@@ -7,14 +7,16 @@ from itertools import islice, permutations, product
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.hints import shipped_hint
 from gangproof.impl.limits import ORDERS, note
+from gangproof.impl.memory import Entry
 from gangproof.impl.objects import Pod
 from gangproof.impl.queue import end_group_backoff, out_of_backoff, strongest
-from gangproof.impl.rules import (
+from gangproof.impl.rules import Change, Rules
+from gangproof.impl.steps import (
     AdmitStep,
-    Change,
     CoolingStep,
     ExpireStep,
     HintStep,
@@ -23,10 +25,9 @@ from gangproof.impl.rules import (
     ReadyStep,
     RejoinStep,
     ReleasedStep,
-    Rules,
     WakeStep,
 )
-from gangproof.impl.world import Entry, Event, World
+from gangproof.impl.world import World
 
 Batches = tuple[tuple[int, ...], ...]
 MOST_ORDERS = 720

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.placement import SEVERAL, by_value, scheduled_values, topology
-from gangproof.impl.rules import Candidates, Change, DomainsStep
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.rules import Change
+from gangproof.impl.steps import Candidates, DomainsStep
+from gangproof.impl.world import World
 
 
 def empty_means_unseen(old: DomainsStep) -> DomainsStep:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters import devices
 from gangproof.impl.filters.devices import Wanted, prefilter
 from gangproof.impl.filters.interpod import (
@@ -20,9 +21,9 @@ from gangproof.impl.filters.interpod import (
 )
 from gangproof.impl.filters.nodes import NODE_FILTERS, Rejection, named_nodes
 from gangproof.impl.filters.spread import Spread, pod_topology_spread, prepare_spread, recount_spread
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo, Snapshot
 
 
 @frozen

@@ -16,12 +16,14 @@ from gangproof.impl.claims.allocator import (
     allocate,
 )
 from gangproof.impl.claims.references import references, reserved
+from gangproof.impl.cycle_state import SeenClaims
 from gangproof.impl.filters.nodes import Rejection
+from gangproof.impl.memory import InFlight
 from gangproof.impl.objects import Allocation, Node, Pod, PodGroupClaim, ResourceClaim
 from gangproof.impl.objects.claim import MOST_CONSUMERS
 from gangproof.impl.objects.node import node_term_matches
 from gangproof.impl.table import Table
-from gangproof.impl.world import InFlight, SeenClaims, World
+from gangproof.impl.world import World
 
 PLUGIN = "DynamicResources"
 UNREACHABLE = "resourceclaim not available on the node"

@@ -11,9 +11,10 @@ from typing import Literal
 
 from attrs import frozen
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters.nodes import Rejection
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Node, Pod, PodAffinityTerm
-from gangproof.impl.world import NodeInfo, Snapshot
 
 Pair = tuple[str, str]
 

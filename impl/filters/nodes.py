@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Node, Pod, Taint, tolerates
 from gangproof.impl.objects.node import NAME_FIELD, node_term_matches
-from gangproof.impl.world import NodeInfo
 
 UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", "NoSchedule")
 

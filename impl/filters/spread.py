@@ -13,9 +13,9 @@ from typing import Literal
 from attrs import evolve, frozen
 
 from gangproof.impl.filters.nodes import Rejection, selects, untolerated
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import LabelSelector, Node, Pod, Requirement, TopologySpreadConstraint
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo
 
 NOT_SPREAD = "node(s) didn't match pod topology spread constraints"
 

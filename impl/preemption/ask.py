@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from gangproof.impl.cycle import group_object, running
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.filters.devices import group_missing
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.preemption.group import preempt_group
 from gangproof.impl.preemption.single import may_preempt, preempt_for
 from gangproof.impl.preemption.units import Unit
-from gangproof.impl.rules import Rules, Wish
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import Wish
+from gangproof.impl.world import World
 
 NO_GROUP = "failed to get pod group object"
 

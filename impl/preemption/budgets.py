@@ -9,11 +9,12 @@ from collections.abc import Sequence, Set
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.objects import PodDisruptionBudget
 from gangproof.impl.preemption.spare import Sparing, Trial
 from gangproof.impl.preemption.units import Unit
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Snapshot, World
+from gangproof.impl.world import World
 
 
 def allowed(world: World, budget: PodDisruptionBudget) -> int:

@@ -6,14 +6,16 @@ from attrs import evolve
 
 from gangproof.impl.api import afterwards, evict
 from gangproof.impl.commit import give_up
+from gangproof.impl.cycle_state import Cycle, Result
 from gangproof.impl.limits import FAILED_IN_CYCLE, HELD_IN_CYCLE, note
+from gangproof.impl.memory import Round
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import waited_for, waiting_for
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import stored
-from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Result, Round, World, added
+from gangproof.impl.table import Table, added
+from gangproof.impl.world import World
 
 Call = tuple[str, str]
 """An eviction call: the victim, and the caller as `Round` names it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from gangproof.impl.cycle import explain, try_member
+from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.limits import TIES
 from gangproof.impl.objects import PodGroup
 from gangproof.impl.preemption.budgets import reprieve
@@ -16,7 +17,7 @@ from gangproof.impl.preemption.spare import Plan, Sparing
 from gangproof.impl.preemption.units import all_told, importance, orders
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Snapshot, World
+from gangproof.impl.world import World
 
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 NEVER = "not eligible due to preemptionPolicy=Never."

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import patch
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.world import World
 
 
 def nominate(world: World, cycle: Cycle) -> World:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Cycle
+from gangproof.impl.memory import Round
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.preemption.nominate import set_nomination
 from gangproof.impl.rules import Rules
-from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Round, World, removed
+from gangproof.impl.table import Table, removed
+from gangproof.impl.world import World
 
 
 def evict(rules: Rules, world: World, cycle: Cycle) -> World:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from gangproof.impl.cycle import refusal
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters import prepare, recount, rejection
 from gangproof.impl.filters.devices import group_missing
 from gangproof.impl.limits import TIES
@@ -19,7 +20,7 @@ from gangproof.impl.preemption.spare import Plan
 from gangproof.impl.preemption.units import Unit, all_told, by_priority_and_start, orders
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Snapshot, World
+from gangproof.impl.world import World
 
 
 @frozen(cache_hash=True)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.units import Unit
 from gangproof.impl.snapshot import lift, put_back
 from gangproof.impl.table import Table
-from gangproof.impl.world import Snapshot
 
 Plan = Table[str]
 """Where the preemptor's pods would go: a node for each pod that is kept."""

@@ -11,10 +11,11 @@ from itertools import groupby, islice, permutations, product
 
 from attrs import frozen
 
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Pod
 from gangproof.impl.strength import strength
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo, World
+from gangproof.impl.world import World
 
 MOST_ORDERS = 24
 """How many orders of equally important units are told apart at most: those of four."""

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from gangproof.impl.cycle_state import Snapshot
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Pod
 from gangproof.impl.scores.interpod import attraction, inter_pod_affinity
 from gangproof.impl.scores.nodes import (
@@ -20,7 +22,7 @@ from gangproof.impl.scores.nodes import (
     taint_toleration,
 )
 from gangproof.impl.scores.spread import pod_topology_spread, spread_counts
-from gangproof.impl.world import NodeInfo, Settings, Snapshot
+from gangproof.impl.world import Settings
 
 
 @frozen

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters.interpod import Pair, pod_term_matches
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Node, Pod, PodAffinityTerm
-from gangproof.impl.world import NodeInfo, Snapshot
 
 REQUIRED_WEIGHT = 1
 

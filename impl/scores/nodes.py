@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Pod, tolerates
 from gangproof.impl.objects.node import node_term_matches
-from gangproof.impl.world import NodeInfo
 
 SCORED = ("cpu", "memory")
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 
 from gangproof.impl.filters.spread import Wanted, wanted
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo
 
 HOSTNAME = "kubernetes.io/hostname"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from gangproof.impl.world import Code
+from gangproof.impl.cycle_state import Code
 
 
 @frozen(cache_hash=True)

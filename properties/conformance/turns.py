@@ -8,9 +8,11 @@ from itertools import chain, combinations
 from attrs import evolve, field, frozen
 
 from gangproof.impl.actions import Action, cycle_steps, successors
+from gangproof.impl.cycle_state import Event
+from gangproof.impl.memory import Entry
 from gangproof.impl.queue import asks_early, group_of, notice
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Entry, Event, World
+from gangproof.impl.world import World
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.shown import Shown
 from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way

@@ -10,13 +10,16 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve, frozen
 
 from gangproof.impl.actions import cycle_steps
+from gangproof.impl.cycle_state import Cycle, Snapshot
+from gangproof.impl.memory import Entry, NodeInfo
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.single import may_preempt, preempt_for
 from gangproof.impl.queue import group_of
-from gangproof.impl.rules import AskAsGroupStep, AskStep, Change, Rules, Wish, profile
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import AskAsGroupStep, AskStep, Wish
 from gangproof.impl.strength import strength
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Entry, NodeInfo, Snapshot, World
+from gangproof.impl.world import World
 from gangproof.properties.explanation.model import Ahead, Queue
 from gangproof.properties.explanation.ways import few, one_way, only_nodes_decide
 

@@ -6,10 +6,12 @@ from attrs import evolve
 
 from gangproof.impl.actions import cycle_steps
 from gangproof.impl.cycle import kept_and_minimum
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.placement import topology, visit
-from gangproof.impl.rules import Candidates, Rules
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import Candidates
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.world import World
 from gangproof.properties.explanation.attempts import Attempt
 from gangproof.properties.explanation.model import Domains, DomainTried
 

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import evolve
 
 from gangproof.impl.api import create, update
+from gangproof.impl.cycle_state import Event
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Node, Pod, PodGroup, Taint, Toleration, tolerates
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, NodeInfo, World
+from gangproof.impl.world import World
 
 HOSTNAME = "kubernetes.io/hostname"
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from gangproof.impl.cycle import group_object
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.preemption.budgets import violating
 from gangproof.impl.preemption.group import NEVER, NO_VICTIMS, TOPOLOGY, refuse
 from gangproof.impl.preemption.units import Unit, by_priority_and_start, importance, orders
 from gangproof.impl.rules import Rules
 from gangproof.impl.strength import strength
-from gangproof.impl.world import Snapshot, World
+from gangproof.impl.world import World
 from gangproof.properties.explanation.attempts import Attempt, Trying
 from gangproof.properties.explanation.model import Evictions, UnitFate
 

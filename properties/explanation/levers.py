@@ -12,11 +12,13 @@ from heapq import heappop, heappush
 from attrs import evolve, frozen
 
 from gangproof.counterexamples.names import amounts, bare
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters import Prepared, prepare, rejection
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Node, Pod, Taint
 from gangproof.impl.snapshot import with_pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo, Snapshot, World
+from gangproof.impl.world import World
 from gangproof.properties.explanation.edits import (
     another,
     labelled,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gangproof.counterexamples.names import bare
+from gangproof.impl.cycle_state import Result
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Result, World
+from gangproof.impl.world import World
 from gangproof.properties.explanation.attempts import Attempt
 from gangproof.properties.explanation.model import Member, Refused
 

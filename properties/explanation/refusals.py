@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from gangproof.impl.cycle import refusal
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters import Rejection, prepare
 from gangproof.impl.filters.devices import IN_USE, UNREACHABLE
+from gangproof.impl.memory import NodeInfo, has_affinity
 from gangproof.impl.objects import Pod
 from gangproof.impl.placement import within
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo, Snapshot, has_affinity
 from gangproof.properties.explanation.attempts import Attempt
 from gangproof.properties.explanation.model import NodeReason, Reason, Refused, Shortage
 from gangproof.properties.explanation.ways import alike

@@ -12,17 +12,20 @@ from collections.abc import Hashable, Sequence
 from attrs import evolve
 
 from gangproof.impl.cycle import group_object
+from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.filters import Rejection, prepare, rejection
 from gangproof.impl.members import count
+from gangproof.impl.memory import NodeInfo, has_affinity
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.spare import Sparing, Trial
 from gangproof.impl.preemption.units import Unit
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.rules import AskAsGroupStep, Change, OrderStep, Placement, PlaceStep, Rules, profile
+from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.scores import best, search_limit
 from gangproof.impl.snapshot import with_pod, without_pod
+from gangproof.impl.steps import AskAsGroupStep, OrderStep, Placement, PlaceStep
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, NodeInfo, Snapshot, World, has_affinity
+from gangproof.impl.world import World
 
 FEW_NODES = 12
 FEW_MEMBERS = 6

@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Cycle, SeenClaims
 from gangproof.impl.deviations.claims import wherever_there_is_room, whoever_was_faster
 from gangproof.impl.deviations.commit import whatever_came_meanwhile, without_a_second_try
 from gangproof.impl.filters.devices import Wanted
+from gangproof.impl.memory import CachedClaim, Hold, InFlight
 from gangproof.impl.objects import Node, Pod, PodGroup
-from gangproof.impl.rules import (
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import (
     GroupClaimsStep,
     HoldStep,
     Placement,
@@ -18,10 +21,9 @@ from gangproof.impl.rules import (
     PodClaimsStep,
     RelinquishStep,
     ReserveStep,
-    Rules,
 )
 from gangproof.impl.table import Table
-from gangproof.impl.world import CachedClaim, Cycle, Hold, InFlight, SeenClaims, World
+from gangproof.impl.world import World
 from gangproof.properties.faults.fault import Fault, fault
 
 

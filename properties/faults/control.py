@@ -16,7 +16,8 @@ from gangproof.impl.deviations.members import dying_appear
 from gangproof.impl.gates import SCENARIO_GATES, FeatureGates, Object
 from gangproof.impl.objects import Job, Pod, PodGroup
 from gangproof.impl.queue import add
-from gangproof.impl.rules import (
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import (
     AdmissionStep,
     AppearStep,
     BindStep,
@@ -25,7 +26,6 @@ from gangproof.impl.rules import (
     EligibleStep,
     FindStep,
     ManageStep,
-    Rules,
 )
 from gangproof.impl.store import stored
 from gangproof.impl.views import write

@@ -6,10 +6,13 @@ from functools import reduce
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Code, Cycle
 from gangproof.impl.members import QuorumStage, tell
+from gangproof.impl.memory import NO_MEMBERS, Members
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
-from gangproof.impl.rules import (
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import (
     Answer,
     BindStep,
     ControllersStep,
@@ -18,11 +21,10 @@ from gangproof.impl.rules import (
     MembersStep,
     PermitStep,
     QuorumStep,
-    Rules,
     VerdictStep,
 )
 from gangproof.impl.table import Table
-from gangproof.impl.world import NO_MEMBERS, Code, Cycle, Members, World
+from gangproof.impl.world import World
 from gangproof.properties.faults.fault import Fault, fault
 
 

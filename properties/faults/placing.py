@@ -8,23 +8,24 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.cycle import kept_and_minimum
+from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.deviations.commit import whatever_came_meanwhile
 from gangproof.impl.objects import Pod
 from gangproof.impl.placement import by_value, scheduled_values, topology
-from gangproof.impl.rules import (
+from gangproof.impl.rules import Rules
+from gangproof.impl.snapshot import seen, without_pod
+from gangproof.impl.steps import (
     AssumeStep,
     Candidates,
     DomainsStep,
     Placement,
     PlaceStep,
     PopStep,
-    Rules,
     SnapshotStep,
     UndoStep,
 )
-from gangproof.impl.snapshot import seen, without_pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Snapshot, World
+from gangproof.impl.world import World
 from gangproof.properties.faults.fault import Fault, fault
 
 NOT_TRIED = Placement(plugins=("GangScheduling",))

@@ -9,20 +9,22 @@ from itertools import takewhile
 from attrs import evolve
 
 from gangproof.impl.commit import assume, forget, open_call
+from gangproof.impl.cycle_state import Cycle, Event, Result
+from gangproof.impl.memory import Entry
 from gangproof.impl.objects import Pod
-from gangproof.impl.rules import (
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import (
     BindStep,
     CheckStep,
     ExpireStep,
     FailStep,
     PopStep,
     ReadyStep,
-    Rules,
     SubmitStep,
     WakeStep,
 )
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Entry, Event, Result, World
+from gangproof.impl.world import World
 from gangproof.properties.abstraction import group_name
 from gangproof.properties.faults.fault import Fault, fault
 from gangproof.properties.named import gang, node, pod, world

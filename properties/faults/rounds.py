@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Code, Cycle
 from gangproof.impl.deviations.preemption import (
     before_the_verdict,
     calls_begin_later,
@@ -15,9 +16,10 @@ from gangproof.impl.preemption.group import refuse
 from gangproof.impl.preemption.nominate import cleared
 from gangproof.impl.preemption.spare import without
 from gangproof.impl.preemption.units import Unit
-from gangproof.impl.rules import AskAsGroupStep, BindStep, NominateStep, PreemptStep, Rules, VerdictStep
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import AskAsGroupStep, BindStep, NominateStep, PreemptStep, VerdictStep
 from gangproof.impl.table import Table
-from gangproof.impl.world import Code, Cycle, World
+from gangproof.impl.world import World
 from gangproof.properties.faults.fault import Fault, fault
 
 

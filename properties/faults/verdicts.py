@@ -5,12 +5,14 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.api import delete
+from gangproof.impl.cycle_state import Code, Cycle
 from gangproof.impl.deviations.condition import by_the_copy, unseen_at_first
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Condition, PodGroup
-from gangproof.impl.rules import ConditionStep, ControllersStep, RegistryStep, Rules, SubmitStep
+from gangproof.impl.rules import Rules
+from gangproof.impl.steps import ConditionStep, ControllersStep, RegistryStep, SubmitStep
 from gangproof.impl.table import Table
-from gangproof.impl.world import Code, Cycle, World
+from gangproof.impl.world import World
 from gangproof.properties.faults.fault import Fault, fault
 
 

@@ -7,15 +7,17 @@ from itertools import takewhile
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.deviations.preemption import single_for_plain_pods
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.spare import Plan, Sparing, Trial, without
 from gangproof.impl.preemption.units import Unit, goes_whole, units_on
-from gangproof.impl.rules import SpareStep, VictimsStep
 from gangproof.impl.snapshot import put_back, with_pod, without_pod
+from gangproof.impl.steps import SpareStep, VictimsStep
 from gangproof.impl.strength import strength
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo, Snapshot, World
+from gangproof.impl.world import World
 from gangproof.properties.faults.fault import Fault, fault
 
 

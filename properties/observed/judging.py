@@ -10,10 +10,11 @@ from gangproof.properties.conformance.recording import Recording
 from gangproof.properties.observed.binding import BINDING
 from gangproof.properties.observed.condition import CONDITION
 from gangproof.properties.observed.evicting import EVICTING
-from gangproof.properties.observed.history import History, history_of
+from gangproof.properties.observed.history import History
 from gangproof.properties.observed.promise import Case, Promise, promise
 from gangproof.properties.observed.rounds import ROUNDS
 from gangproof.properties.observed.waiting import WAITING
+from gangproof.properties.observed.writing import history_of
 
 
 @promise("alive", "KEP-4671 LIVE-03")

@@ -16,8 +16,8 @@ from gangproof.impl.world import World
 from gangproof.properties.machine import itself
 from gangproof.properties.scenarios.document import Create, Scenario
 from gangproof.properties.scenarios.features import features
-from gangproof.properties.shapes import shape_of_pod
 from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.symmetry.shapes import shape_of_pod
 
 
 def key_of(scenario: Scenario) -> Callable[[World], Hashable]:

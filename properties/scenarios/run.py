@@ -14,12 +14,13 @@ from attrs import evolve
 from gangproof.impl.actions import Action, permit_timeouts
 from gangproof.impl.api import afterwards
 from gangproof.impl.controllers.collect import of_lost_nodes
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.queue import notice
 from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, unseen
 from gangproof.impl.views import deliver
-from gangproof.impl.world import Event, Settings, World
+from gangproof.impl.world import Settings, World
 from gangproof.properties.explore import Graph
 from gangproof.properties.machine import Machine, settle
 from gangproof.properties.scenarios.attempt import attempt

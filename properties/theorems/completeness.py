@@ -7,9 +7,10 @@ from itertools import combinations_with_replacement, product
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.objects import HostPort, PodGroup
-from gangproof.impl.world import Cycle, Settings
+from gangproof.impl.world import Settings
 from gangproof.properties.exact import place
 from gangproof.properties.named import HOSTNAME, basic, gang, node, pod
 from gangproof.properties.theorems.theorem import (

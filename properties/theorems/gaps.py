@@ -13,9 +13,10 @@ from itertools import combinations, product
 from attrs import frozen
 
 from gangproof.impl.actions import Action
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.preemption.units import Unit
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.world import World
 from gangproof.properties.exact import place
 from gangproof.properties.system import Path
 from gangproof.properties.theorems.crowds import (

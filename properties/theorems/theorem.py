@@ -13,11 +13,12 @@ from attrs import field, frozen
 
 from gangproof.impl.actions import Action, cycle_steps
 from gangproof.impl.bulk import world_of
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, Settings, World
+from gangproof.impl.world import Settings, World
 from gangproof.properties.system import Path
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from gangproof.impl.bulk import world_of
+from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.gates import FeatureGates, Object
 from gangproof.impl.objects import Node, Pod, PodGroup, Taint
 from gangproof.impl.preemption.group import trial
@@ -15,7 +16,7 @@ from gangproof.impl.preemption.spare import Plan
 from gangproof.impl.preemption.units import importance, orders
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Settings, Snapshot, World
+from gangproof.impl.world import Settings, World
 from gangproof.properties.explanation.attempts import alone, verdicts
 from gangproof.properties.explanation.edits import with_nodes
 from gangproof.properties.explanation.explain import explain

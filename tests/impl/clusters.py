@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters import Rejection, prepare, rejection
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import (
     LabelSelector,
     Node,
@@ -17,7 +19,6 @@ from gangproof.impl.objects import (
 )
 from gangproof.impl.snapshot import seen, with_pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo, Snapshot
 
 HOST = "kubernetes.io/hostname"
 MIB = 1 << 20

@@ -6,11 +6,12 @@ from attrs import evolve
 
 from gangproof.impl.actions import cycle_steps
 from gangproof.impl.api import create
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, Settings, World
+from gangproof.impl.world import Settings, World
 from gangproof.properties.named import node
 
 TAS = Settings(gates=evolve(SCENARIO_GATES, topology_aware_workload_scheduling=True))

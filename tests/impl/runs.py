@@ -5,10 +5,11 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.actions import Action, Grain, successors
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, Settings, World
+from gangproof.impl.world import Settings, World
 
 PLAIN = Settings()
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))

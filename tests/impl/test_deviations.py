@@ -19,6 +19,7 @@ from gangproof.impl.api import create, delete, update
 from gangproof.impl.controllers.claims import one_pass
 from gangproof.impl.controllers.job_sync import again
 from gangproof.impl.cycle import UNKNOWN_NAME
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.deviations import DEVIATIONS, Deviation
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.objects import Consumer, Job, PodGroupClaim
@@ -26,7 +27,7 @@ from gangproof.impl.objects.claim import Owner
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
-from gangproof.impl.world import Environment, Event, Settings, World
+from gangproof.impl.world import Environment, Settings, World
 from gangproof.load import load_scenarios
 from gangproof.properties import claim_worlds
 from gangproof.properties.claim_worlds import BY_NAME, BY_TEMPLATE, claim, devices, sharing, template, using

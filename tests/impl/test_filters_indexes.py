@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from gangproof.impl.actions import successors
 from gangproof.impl.api import create
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import LabelSelector, Pod, PodAffinity, PodGroup, TopologySpreadConstraint
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.snapshot import assume, seen, undo
-from gangproof.impl.world import Snapshot, World
+from gangproof.impl.world import World
 
 X, Y = {"app": "x"}, {"app": "y"}
 KINDS: tuple[dict[str, PodAffinity], ...] = (

@@ -9,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangproof.impl.cycle import refusal
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.filters import prepare, recount, rejection
 from gangproof.impl.filters.interpod import pod_term_matches
+from gangproof.impl.memory import Entry
 from gangproof.impl.objects import Pod, PodAffinity, PodAffinityTerm
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.snapshot import seen as view
 from gangproof.impl.snapshot import with_pod
 from gangproof.impl.table import Table
-from gangproof.impl.world import Entry, Snapshot, World
+from gangproof.impl.world import World
 
 ZONES = (node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b"), node("n4"))
 DB, WEB = {"app": "db"}, {"app": "web"}

@@ -7,6 +7,7 @@ from attrs import evolve
 from clusters import answer_of, cluster, node, open_to, pod, reason_of
 
 from gangproof.impl.cycle import place
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.filters import candidates, prepare
 from gangproof.impl.objects import (
     HostPort,
@@ -21,7 +22,7 @@ from gangproof.impl.objects import (
 from gangproof.impl.objects.requests import Container, pod_requests
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.world import World
 
 CORDON = "node.kubernetes.io/unschedulable"
 

@@ -14,6 +14,7 @@ from clusters import HOST, node, pod, required, selector, term
 
 from gangproof.impl.actions import successors
 from gangproof.impl.api import create, delete, finish, update
+from gangproof.impl.cycle_state import Event
 from gangproof.impl.gates import Object
 from gangproof.impl.hints import HINTS, worth_it
 from gangproof.impl.objects import (
@@ -30,7 +31,7 @@ from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.impl.world import Event, World
+from gangproof.impl.world import World
 
 Happening = Callable[[Rules, World], World]
 X = {"app": "x"}

@@ -12,7 +12,9 @@ from racks import TAS, kept_to, places, racks, there, verdicts
 
 from gangproof.impl.actions import cycle_steps
 from gangproof.impl.api import delete
+from gangproof.impl.cycle_state import Cycle, Domain, Visit
 from gangproof.impl.deviations import DEVIATIONS
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import (
     LabelSelector,
     PodAffinity,
@@ -23,10 +25,11 @@ from gangproof.impl.objects import (
 from gangproof.impl.placement import NO_DOMAIN, NO_GROUP, NO_LABEL, NO_NODE, SEVERAL, ahead, domains, winners
 from gangproof.impl.placement import most_allocated as packing
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
-from gangproof.impl.rules import Candidates, profile
+from gangproof.impl.rules import profile
 from gangproof.impl.snapshot import seen
+from gangproof.impl.steps import Candidates
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Domain, NodeInfo, Settings, Visit, World
+from gangproof.impl.world import Settings, World
 from gangproof.properties.explore import explore
 from gangproof.properties.judges import questions
 from gangproof.properties.machine import Machine

@@ -13,12 +13,14 @@ from gangproof.impl.actions import permit_timeouts
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.commit import own_result
 from gangproof.impl.cycle import DIFFERENT_NAMES, UNSCHEDULABLE
+from gangproof.impl.cycle_state import Cycle, Result, Snapshot
 from gangproof.impl.deviations import DEVIATIONS
+from gangproof.impl.memory import Members
 from gangproof.impl.objects import Condition, NodeAffinity, NodeSelectorTerm, Requirement
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Members, Result, Snapshot, World
+from gangproof.impl.world import World
 from gangproof.properties.named import HOSTNAME, basic, gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}

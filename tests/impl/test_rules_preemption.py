@@ -9,8 +9,10 @@ from runs import AWARE, PLAIN, actions, cycle, queued, running, step, steps
 
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.control import NO_CONTROL
+from gangproof.impl.cycle_state import Visit
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Bound, LabelSelector, Pod, PodDisruptionBudget, Requirement
 from gangproof.impl.placement import NO_DOMAIN, NO_GROUP, most_allocated, winners
 from gangproof.impl.preemption.budgets import allowed
@@ -21,7 +23,7 @@ from gangproof.impl.rules import Rules, profile
 from gangproof.impl.snapshot import with_pod
 from gangproof.impl.store import stored
 from gangproof.impl.table import Table
-from gangproof.impl.world import NodeInfo, Settings, Visit, World
+from gangproof.impl.world import Settings, World
 from gangproof.properties.named import basic, gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}

@@ -7,17 +7,19 @@ from racks import there
 from runs import AWARE, PLAIN, cycle, members, queued, running, step, steps
 
 from gangproof.impl.api import create, delete, finish, update
+from gangproof.impl.cycle_state import Event, Result
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.deviations.queue import MOST_ORDERS
 from gangproof.impl.limits import ORDERS
 from gangproof.impl.members import members as after_event
+from gangproof.impl.memory import Entry, Members
 from gangproof.impl.objects import Pod, Toleration
 from gangproof.impl.preemption.nominate import set_nomination
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.queue import activate, close, expire, gate
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
-from gangproof.impl.world import Entry, Event, Members, Result, World
+from gangproof.impl.world import World
 from gangproof.properties.named import basic, gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}

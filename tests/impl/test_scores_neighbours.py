@@ -6,10 +6,10 @@ import pytest
 from attrs import evolve
 from clusters import HOST, cluster, node, pod, preferred, required, selector, term
 
+from gangproof.impl.cycle_state import Snapshot
 from gangproof.impl.objects import NodeAffinity, NodeSelectorTerm, Pod, Requirement, TopologySpreadConstraint
 from gangproof.impl.scores.interpod import inter_pod_affinity
 from gangproof.impl.scores.spread import pod_topology_spread
-from gangproof.impl.world import Snapshot
 
 X = {"app": "x"}
 

@@ -9,7 +9,9 @@ from attrs import evolve
 from clusters import MIB, cluster, node, pod, preferred, selector, term
 
 from gangproof.impl.cycle import place, try_member
+from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.limits import EARLY_STOP
+from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import (
     Node,
     NodeAffinity,
@@ -33,7 +35,7 @@ from gangproof.impl.scores.nodes import (
     taint_toleration,
 )
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, NodeInfo, Settings, Snapshot, World
+from gangproof.impl.world import Settings, World
 
 
 def scored(snapshot: Snapshot) -> list[NodeInfo]:

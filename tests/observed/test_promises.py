@@ -36,7 +36,8 @@ from handmade import (
 
 from gangproof.properties.conformance.recording import Recording
 from gangproof.properties.observed import PROMISES, judge, reached
-from gangproof.properties.observed.history import UnmarkedError, history_of
+from gangproof.properties.observed.history import UnmarkedError
+from gangproof.properties.observed.writing import history_of
 
 
 def claimed(devices: bool = True, at: str = "n1", reserved: bool = True) -> Data:

@@ -14,7 +14,8 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Consumer, PodGroupClaim, ResourceClaim
 from gangproof.impl.profiles import INTENDED, V1_36_3
-from gangproof.impl.rules import Change, Rules, SettleClaimStep, profile
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import SettleClaimStep
 from gangproof.impl.world import World
 from gangproof.properties.check import find, outcomes
 from gangproof.properties.claim_judges import not_given_back, unnamed

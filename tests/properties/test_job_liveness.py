@@ -11,7 +11,8 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.objects import Job
 from gangproof.impl.profiles import INTENDED, V1_36_3
-from gangproof.impl.rules import Change, RecoverStep, Rules, profile
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import RecoverStep
 from gangproof.impl.world import Settings, World
 from gangproof.properties.explore import Limits
 from gangproof.properties.faults.control import F79, F80, F85

@@ -11,13 +11,14 @@ from attrs import evolve, frozen
 from gangproof.counterexamples import dumps, explain, loads
 from gangproof.impl.actions import Action
 from gangproof.impl.api import create, delete, finish
+from gangproof.impl.cycle_state import Result
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.queue import close
 from gangproof.impl.rules import Change, Rules, profile
-from gangproof.impl.world import Result, Settings, World
+from gangproof.impl.world import Settings, World
 from gangproof.load import load_scenarios
 from gangproof.properties.explore import Limits
 from gangproof.properties.lasso import Lassos, Promise, duty, lassos

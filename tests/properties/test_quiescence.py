@@ -10,7 +10,8 @@ import pytest
 
 from gangproof.impl.objects import Pod
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.rules import Change, Placement, Rules, profile
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import Placement
 from gangproof.impl.world import Settings, World
 from gangproof.properties.explore import Limits
 from gangproof.properties.machine import Machine

@@ -8,13 +8,15 @@ from attrs import evolve
 from gangproof.impl.actions import Action
 from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES, Object
+from gangproof.impl.memory import Members
 from gangproof.impl.objects import Job, PodGroup, PodGroupTemplate, ResourceClaim, Workload
 from gangproof.impl.objects.claim import Consumer
 from gangproof.impl.objects.podgroup import Condition
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.recreate import fresh
-from gangproof.impl.rules import BindStep, Change, MemberEvent, MembersStep, Rules, profile
-from gangproof.impl.world import Members, Settings, World
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import BindStep, MemberEvent, MembersStep
+from gangproof.impl.world import Settings, World
 from gangproof.properties.check import find
 from gangproof.properties.explore import Counterexample, Limits, explore_graph
 from gangproof.properties.frames import tell

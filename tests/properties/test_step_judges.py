@@ -11,11 +11,13 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 
+from gangproof.impl.cycle_state import Cycle, Result
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.rules import Change, Placement, Rules, profile
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import Placement
 from gangproof.impl.table import Table
-from gangproof.impl.world import Cycle, Result, World
+from gangproof.impl.world import World
 from gangproof.load import load_scenarios_text
 from gangproof.properties.equal_inputs import equal_inputs, exchange
 from gangproof.properties.explore import Limits, explore_graph

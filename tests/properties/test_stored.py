@@ -14,7 +14,8 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import Job, Pod, PodGroup, PodGroupClaim, PodGroupTemplate, Workload
 from gangproof.impl.profiles import INTENDED
-from gangproof.impl.rules import AdmissionStep, Change, GateStep, RegistryStep, Rules, profile
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import AdmissionStep, GateStep, RegistryStep
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
 from gangproof.properties.explore import Limits, explore

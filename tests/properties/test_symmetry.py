@@ -13,27 +13,15 @@ from attrs import evolve
 
 from gangproof.impl.control import Control, Revision, Sent, Sync
 from gangproof.impl.controllers.job_pods import Plan
+from gangproof.impl.cycle_state import Cycle, Domain, Event, Result, Snapshot, Visit
+from gangproof.impl.memory import Binding, Entry, Members, NodeInfo, Round
 from gangproof.impl.objects import Bound, Job, OwnerReference, Pod, PodDisruptionBudget
 from gangproof.impl.profiles import INTENDED, V1_36_3
-from gangproof.impl.rules import Change, Placement, Rules, profile
+from gangproof.impl.rules import Change, Rules, profile
+from gangproof.impl.steps import Placement
 from gangproof.impl.store import table
 from gangproof.impl.table import Table
-from gangproof.impl.world import (
-    Binding,
-    Cycle,
-    Domain,
-    Entry,
-    Environment,
-    Event,
-    Ghost,
-    Members,
-    NodeInfo,
-    Result,
-    Round,
-    Snapshot,
-    Visit,
-    World,
-)
+from gangproof.impl.world import Environment, Ghost, World
 from gangproof.properties.explore import Limits, explore, explore_graph
 from gangproof.properties.machine import Machine
 from gangproof.properties.named import GPU, HOSTNAME, NAMED, basic, gang, node, pod, world

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangproof.impl.actions import Action, cycle_steps
+from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
-from gangproof.impl.world import Cycle, World
+from gangproof.impl.world import World
 from gangproof.load import load_scenarios
 from gangproof.properties.exact import place
 from gangproof.properties.explore import Limits, explore

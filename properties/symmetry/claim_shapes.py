@@ -10,13 +10,15 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from attrs import evolve
 
+from gangproof.impl.cycle_state import NO_CLAIMS, SeenClaims
 from gangproof.impl.filters.devices import seen_claims
 from gangproof.impl.gates import Object
+from gangproof.impl.memory import Hold, InFlight
 from gangproof.impl.objects import Consumer, ResourceClaim, ResourceSlice
 from gangproof.impl.objects.claim import Owner
 from gangproof.impl.table import Table
-from gangproof.impl.world import NO_CLAIMS, Hold, InFlight, SeenClaims, World
-from gangproof.properties.shapes import values_of
+from gangproof.impl.world import World
+from gangproof.properties.symmetry.shapes import values_of
 
 
 def names_in(obj: Object) -> Iterator[str]:

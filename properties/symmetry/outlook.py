@@ -10,8 +10,8 @@ from attrs import evolve, frozen
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.world import Environment
-from gangproof.properties.claim_shapes import names_in
-from gangproof.properties.shapes import bag_of, shape_of_node, shape_of_pod
+from gangproof.properties.symmetry.claim_shapes import names_in
+from gangproof.properties.symmetry.shapes import bag_of, shape_of_node, shape_of_pod
 
 
 @frozen
