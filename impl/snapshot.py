@@ -28,24 +28,33 @@ def _sum(totals: Table[int], amounts: Mapping[str, int], sign: int, pods: int) -
     return Table({resource: amount for resource, amount in changed.items() if amount})
 
 
+def _again(pod: str) -> str:
+    """Where a node keeps a pod that is assumed on it though it is there: no pod has this key."""
+    return f"{pod}/again"
+
+
 def with_pod(info: NodeInfo, pod: Pod) -> NodeInfo:
-    """The node with one more pod on it, charged for every resource and for a pod slot."""
+    """The node with one more pod on it, charged for every resource and for a pod slot.
+
+    A pod that is there already is there twice then, as is a member that others bound before the snapshot (CYCLE-23).
+    """
     return evolve(
         info,
-        pods=info.pods.put(pod.key, pod),
+        pods=info.pods.put(_again(pod.key) if pod.key in info.pods else pod.key, pod),
         used=_sum(info.used, pod.requests, 1, 1),
         nonzero=_sum(info.nonzero, pod.scoring_requests, 1, 0),
     )
 
 
 def without_pod(info: NodeInfo, pod: str) -> NodeInfo:
-    """The node without the pod; the same node if the pod is not on it."""
-    there = info.pods.get(pod)
+    """The node without the pod, or once less with it; the same node if the pod is not on it."""
+    key = _again(pod) if _again(pod) in info.pods else pod
+    there = info.pods.get(key)
     if there is None:
         return info
     return evolve(
         info,
-        pods=info.pods.drop(pod),
+        pods=info.pods.drop(key),
         used=_sum(info.used, there.requests, -1, -1),
         nonzero=_sum(info.nonzero, there.scoring_requests, -1, 0),
     )

@@ -250,8 +250,9 @@ def _cycle(pre: Structure, post: Structure) -> Iterator[Call]:
         )
     if left - returned:
         yield "close", {"closed": left - returned}
-    if _old(pre, post, "overlooked"):
-        yield "look", {}
+    seen = frozenset(_old(pre, post, "overlooked"))
+    if seen:
+        yield "look", {"seen": seen}
 
 
 def _queue(pre: Structure, post: Structure) -> Iterator[Call]:

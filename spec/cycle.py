@@ -226,10 +226,10 @@ def decide(now: State, g: Term, kept: Term, at: Term) -> Step:
     )
 
 
-@action("CYCLE-08 PLACE-03")
-def look(now: State) -> Step:
-    """The cycle is over, and the next one will look again at who is where."""
-    return Step(when=[], then=[becomes(now.overlooked(p), False)])
+@action("CYCLE-08 PLACE-03", seen=a_set(Pod))
+def look(now: State, seen: Term) -> Step:
+    """These pods are overlooked no more: they went or ended, or the next cycle will look again at who is where."""
+    return Step(when=[], then=[becomes(now.overlooked(p), And(now.overlooked(p), Not(seen(p))))])
 
 
 @action("BIND-05 BIND-06 QUEUE-04 CLAIM-22", pod=Pod)

@@ -106,8 +106,8 @@ class Reading:
         """A node with the pods on it."""
         self.nodes[name].append((what, info.used, info.nonzero))
         self.node(name, info.node, what)
-        for key, pod in info.pods.items():
-            self.link(key, name, what)
+        for pod in info.pods.values():
+            self.link(pod.key, name, what)
             self.version(pod, what)
 
     def by_age(self, pods: Iterable[str]) -> list[str]:

@@ -20,7 +20,7 @@ from gangproof.impl.objects import Condition, NodeAffinity, NodeSelectorTerm, Re
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
-from gangproof.impl.world import World
+from gangproof.impl.world import Environment, World
 from gangproof.properties.named import HOSTNAME, basic, gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
@@ -85,6 +85,21 @@ def test_the_snapshot_is_what_the_cycle_sees() -> None:
     assert places(running(ended)) == {"p1": "n", "p2": "n"}
     assert ended.cache == later.cache
     assert ended.members == later.members
+
+
+def test_a_member_that_others_bind_before_the_snapshot_is_there_twice_until_the_undo() -> None:
+    """CYCLE-06, CYCLE-19, CYCLE-23, INV-07: it is tried all the same, and takes room once more while it is."""
+    popped = step(evolve(pair(), environment=Environment(foreign_binds=1)), "pop")
+    bound = step(popped, "foreign-bind default/p1")
+    tried = step(bound, "snapshot", "place default/p1")
+    assert members(tried) == ["p1", "p2"]
+    seen = running(tried).snapshot
+    assert seen is not None
+    assert (seen.nodes["n"].used["cpu"], seen.nodes["n"].used["pods"]) == (2000, 2)
+    ended = running(step(tried, "place default/p2"))
+    assert (places(ended), ended.code) == ({"p1": "n", "p2": None}, "Unschedulable")
+    assert ended.snapshot == ended.taken
+    assert ended.taken is not None and list(ended.taken.nodes["n"].pods) == ["default/p1"]
 
 
 def test_without_nodes_nobody_is_placed() -> None:

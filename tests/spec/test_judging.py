@@ -106,7 +106,7 @@ SENT_BACK: tuple[Call, ...] = (
 OVERLOOKED: tuple[Call, ...] = (
     *(node("n1", 2, "r1"), node("n2", 1, "r2"), group("g", 1, key="rack")),
     *(*pods("ab", "g"), *tried("a"), bound_elsewhere("b", "n2", overlooked=True)),
-    *(decided("g", a="n1"), ("look", {})),
+    *(decided("g", a="n1"), ("look", {"seen": frozenset("b")})),
 )
 CLOSED: tuple[Call, ...] = (*PAIR, ("delete_pod", {"pod": "a"}), ("close", {"closed": {"a"}}))
 UNPROTECTED = (*PAIR, ("set_protection", {"g": "g", "protected": False}))
