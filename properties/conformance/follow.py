@@ -74,19 +74,19 @@ def follow(
 
     It is cut where the model may stand in more than so many ways within one step. `rules` gives the model, told
     whether the order of members is pinned: version 1.36.3, unless somebody asks whether the run would notice
-    another. Runs in which the backoffs of a group's members end together are tried first: they explain nearly
-    everything and are far fewer.
+    another. Turns that are rare are looked at only in a second reading: the others explain nearly everything and are
+    far fewer.
     """
     if recording.needs:
         return Followed(recording.name, needs=recording.needs)
     model = (rules or rules_for)(recording.pinned)
-    found = _follow(recording, most, model, apart=False)
-    return found if found.difference is None else _follow(recording, most, model, apart=True)
+    found = _follow(recording, most, model, rare=False)
+    return found if found.difference is None else _follow(recording, most, model, rare=True)
 
 
-def _follow(recording: Recording, most: int, rules: Rules, *, apart: bool) -> Followed:
+def _follow(recording: Recording, most: int, rules: Rules, *, rare: bool) -> Followed:
     reader = Reader(rules, recording.log, recording.inner, recording.claims)
-    follower = _Follower(recording, reader, Turns(reader, apart), most)
+    follower = _Follower(recording, reader, Turns(reader, rare), most)
     try:
         return follower.run()
     except BeyondError as beyond:

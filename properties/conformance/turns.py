@@ -7,11 +7,12 @@ from itertools import chain, combinations
 
 from attrs import evolve, field, frozen
 
-from gangproof.impl.actions import Action, cycle_steps, successors
+from gangproof.impl.actions import Action, cycle_steps, sights, successors
 from gangproof.impl.cycle_state import Event
 from gangproof.impl.memory import Entry
 from gangproof.impl.queue import asks_early, group_of, notice
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import SCHEDULER, view
 from gangproof.impl.world import World
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.shown import Shown
@@ -22,8 +23,12 @@ Cycles = Callable[[World, Way], Iterator[Way]]
 """From a world in which somebody may be tried, and the way there, to the ways on from it."""
 
 PREEMPTION = "DefaultPreemption"
+POD_VIEW = view(SCHEDULER, "pod")
+CALLS_END = ("evict", "evict-fails", "last-call")
 MOST_APART = 3
 """Of more backoffs than these not every set that may have run out is looked at."""
+MOST_AT_ONCE = 5
+"""Of more groups and plain pods in backoff than these not every set that may come out at once is looked at."""
 FLUSH_AFTER = 300
 """Seconds after which an entry of the pool may meet the flush (QUEUE-26)."""
 
@@ -54,11 +59,12 @@ class Turn:
 class Turns:
     """The turns of the scheduler whose log is read, remembered by world: a failing group is tried over and over.
 
-    `apart` says whether the backoffs of members of one group may end one by one.
+    `rare` says whether what is rare is looked at too: backoffs of a group's members that end one by one, those of
+    several groups that end at once, evictions that the scheduler sees later than they end.
     """
 
     reader: Reader
-    apart: bool = False
+    rare: bool = False
     known: dict[tuple[World, Shown, bool], tuple[Turn, ...]] = field(
         factory=dict[tuple[World, Shown, bool], tuple[Turn, ...]]
     )
@@ -98,7 +104,7 @@ class Turns:
             yield from cycles(world, ())
             return
         early = asks_early(world)
-        for clocks in chain.from_iterable(map(self.next_over, self.clocks(world))):
+        for clocks in self.over_next(world, timely):
             over = cooled(self.reader.rules, world, clocks)
             after = over[-1][1]
             back = [
@@ -120,9 +126,21 @@ class Turns:
             found.setdefault((entry and group_of(world, entry)) or clock, []).append(clock)
         return list(map(tuple, found.values()))
 
+    def over_next(self, world: World, timely: bool) -> Iterator[tuple[str, ...]]:
+        """Which backoffs may run out next: those of one group, and where time passes also those of several at once."""
+        groups = self.clocks(world)
+        yield from chain.from_iterable(map(self.next_over, groups))
+        if timely and self.rare and len(groups) > 1:
+            sizes = range(2, len(groups) + 1)
+            if len(groups) > MOST_AT_ONCE:
+                self.reader.frontier.left_out.add("backoffs that end at once")
+                sizes = (2, len(groups))
+            for size in sizes:
+                yield from (tuple(chain(*some)) for some in combinations(groups, size))
+
     def next_over(self, clocks: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Which of a group's backoffs may run out next: who is still in backoff comes along with the first."""
-        alone = [(clock,) for clock in clocks] if self.apart and len(clocks) > 1 else []
+        alone = [(clock,) for clock in clocks] if self.rare and len(clocks) > 1 else []
         return [clocks, *alone]
 
     def any_over(self, world: World, clocks: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -130,7 +148,7 @@ class Turns:
 
         It matters who was let in by PreEnqueue then, and who will be asked later, when a sibling is popped.
         """
-        if asks_early(world) or not self.apart or len(clocks) == 1:
+        if asks_early(world) or not self.rare or len(clocks) == 1:
             return [(), *self.next_over(clocks)]
         sizes = range(len(clocks) + 1)
         if len(clocks) > MOST_APART:
@@ -161,25 +179,33 @@ class Turns:
 
     def evicting(self, via: Way) -> Iterator[Way]:
         """The cycle as it is, and with evictions that end while its members are still put back one by one."""
-        rules = self.reader.rules
         place = next((n for n, (_, after) in enumerate(via) if _may_end_calls(after)), None)
         if place is None:
             yield via
             return
+        yield from self.meanwhile(via[: place + 1])
+        if self.rare:
+            yield from self.meanwhile(_seen_later(via[: place + 1]))
+
+    def meanwhile(self, begun: Way) -> Iterator[Way]:
+        """How the cycle may go on while evictions end; what they changed is seen by its end at the latest."""
+        rules, lag = self.reader.rules, begun[0][1].environment.lag
         outcomes: dict[World, Way] = {}
         met: set[World] = set()
-        stack = [via[: place + 1]]
+        stack = [begun]
         while stack:
             so_far = stack.pop()
             now = so_far[-1][1]
             if now in met:
                 continue
             met.add(now)
-            if now.cycle is None:
-                outcomes.setdefault(now, so_far)
-                continue
-            ended = (s for s in successors(now, rules, "fine") if s[0].name in ("evict", "last-call"))
-            steps = (*ended, *cycle_steps(now, rules))
+            steps = list(sights(now, rules))
+            if now.cycle is not None:
+                ended = (s for s in successors(now, rules, "fine") if s[0].name in CALLS_END)
+                steps = [*ended, *cycle_steps(now, rules), *steps]
+            elif not steps:
+                prompt = evolve(now, environment=evolve(now.environment, lag=lag))
+                outcomes.setdefault(prompt, (*so_far[:-1], (so_far[-1][0], prompt)))
             stack.extend((*so_far, step) for step in reversed(steps))
         yield from outcomes.values()
 
@@ -222,10 +248,15 @@ def cooled(rules: Rules, world: World, clocks: Iterable[str]) -> Way:
 
 def _may_end_calls(world: World) -> bool:
     """Whether a cycle is being submitted that has evictions on their way."""
-    cycle = world.cycle
-    stage = cycle.stage if cycle is not None else ""
-    alone = world.settings.gates.scheduler_async_preemption
-    return alone and stage == "submitting" and any(running.calls for running in world.rounds.values())
+    submitting = world.cycle is not None and world.cycle.stage == "submitting"
+    return submitting and any(running.calls for running in world.rounds.values())
+
+
+def _seen_later(way: Way) -> Way:
+    """The way, at whose end the scheduler begins to see late what becomes of pods."""
+    action, world = way[-1]
+    unhurried = evolve(world.environment, lag=world.environment.lag.put(POD_VIEW, len(world.pods)))
+    return (*way[:-1], (action, evolve(world, environment=unhurried)))
 
 
 def active(world: World) -> bool:
