@@ -136,11 +136,19 @@ def _node(was: NodeView, now: NodeView) -> Iterator[str]:
         yield "unschedulable" if now.unschedulable else "schedulable again"
 
 
+def users(claim: ClaimView) -> str:
+    """For whom the claim is reserved, in one phrase: "group g, p1"; empty if for nobody."""
+    groups = [f"group {bare(key)}" for key in claim.reserved_for_groups]
+    return ", ".join([*groups, *map(bare, claim.reserved_for)])
+
+
 def _claim(was: ClaimView, now: ClaimView) -> Iterator[str]:
     if was.allocation != now.allocation:
         yield _arrow("allocation", was.allocation, now.allocation)
-    if was.reserved_for != now.reserved_for:
-        yield "reserved for " + (", ".join(map(bare, now.reserved_for)) or "nobody")
+    if was.written != now.written:
+        yield "written" if now.written else "not written yet"
+    if users(was) != users(now):
+        yield f"reserved for {users(now) or 'nobody'}"
     if was.holders != now.holders:
         yield "held by " + (", ".join(map(bare, now.holders)) or "nobody")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gangproof.counterexamples.changes import changes, where
+from gangproof.counterexamples.changes import changes, users, where
 from gangproof.counterexamples.names import amount, amounts, bare, clean, numbers, wrap
 from gangproof.counterexamples.trace import Event, Frame, NodeView, Trace, Verdict
 
@@ -164,8 +164,10 @@ def _start(frame: Frame) -> Iterator[str]:
     yield from some(
         f"claim {bare(claim.key)}: "
         + (f"allocated to {claim.allocation}" if claim.allocation else "not allocated")
-        + (f", reserved for {', '.join(map(bare, claim.reserved_for))}" if claim.reserved_for else "")
+        + ("" if claim.written else ", not written yet")
+        + (f", reserved for {users(claim)}" if users(claim) else "")
         + (f", held by {', '.join(map(bare, claim.holders))}" if claim.holders else "")
+        + (f", wanted by {', '.join(map(bare, claim.wanted_by))}" if claim.wanted_by else "")
         for claim in frame.claims
     )
     if frame.note:

@@ -110,13 +110,22 @@ class GroupView:
 
 @frozen
 class ClaimView:
-    """A ResourceClaim: where it is allocated, for whom it is reserved, which pods in truth hold it."""
+    """A ResourceClaim: where it is allocated, for whom it is reserved, which pods in truth hold it.
+
+    `reserved_for` are pods and `reserved_for_groups` groups, each of which stands for its members; `wanted_by`
+    are pods that refer to the claim and do not hold it. `reach` are the nodes from which the devices can be
+    reached, none if that is not known or all can. `written` is false while an allocation is chosen and on its way.
+    """
 
     key: str
     allocation: str | None = None
     reserved_for: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     note: str = ""
+    reserved_for_groups: tuple[str, ...] = ()
+    wanted_by: tuple[str, ...] = ()
+    reach: tuple[str, ...] = ()
+    written: bool = True
 
 
 @frozen

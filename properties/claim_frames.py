@@ -1,4 +1,4 @@
-"""Claims in a picture: which devices each has, for whom it is reserved, and which pods hold it (see `frames`)."""
+"""Claims in a picture: which devices each has, for whom it is reserved, who holds it and who would (see `frames`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from gangproof.counterexamples.trace import ClaimView
 from gangproof.impl.claims.references import claim_name, reserved
-from gangproof.impl.objects import Allocation, Consumer, Pod, ResourceClaim
+from gangproof.impl.filters.devices import reachable
+from gangproof.impl.objects import Allocation, Pod, ResourceClaim
 from gangproof.impl.world import World
 
 
@@ -17,12 +18,19 @@ def claim_views(world: World) -> Iterator[ClaimView]:
         flying = world.claims_in_flight.get(claim.slot)
         allocation, note = claim.allocation, ""
         if allocation is None and flying is not None:
-            allocation, note = flying.allocation, f"not written yet, counted for {flying.sharers}"
+            allocation, note = flying.allocation, f"counted for {flying.sharers}"
+        holders = tuple(pod.key for pod in users.get(key, ()) if _holds(world, pod, claim))
         yield ClaimView(
             key=key,
             allocation=_devices(allocation) if allocation is not None else None,
-            reserved_for=tuple(_entry(claim, entry) for entry in claim.reserved_for),
-            holders=tuple(pod.key for pod in users.get(key, ()) if _holds(world, pod, claim)),
+            written=allocation is None or allocation is claim.allocation,
+            reach=tuple(_reach(world, allocation)) if allocation is not None else (),
+            reserved_for=_entries(claim, "pod"),
+            reserved_for_groups=_entries(claim, "podGroup"),
+            holders=holders,
+            wanted_by=tuple(
+                pod.key for pod in users.get(key, ()) if pod.key not in holders and not pod.terminal
+            ),
             note="terminating" if claim.terminating else note,
         )
 
@@ -41,9 +49,14 @@ def _devices(allocation: Allocation) -> str:
     return ", ".join(f"{device.pool}/{device.device}" for device in allocation.devices)
 
 
-def _entry(claim: ResourceClaim, entry: Consumer) -> str:
-    """A pod by its key; a group with the word before it, as it stands for all of its members."""
-    return f"{'group ' if entry.kind == 'podGroup' else ''}{claim.namespace}/{entry.name}"
+def _reach(world: World, allocation: Allocation) -> Iterator[str]:
+    """The nodes from which the devices can be reached; none if from all."""
+    if allocation.nodes is not None:
+        yield from (name for name, node in world.nodes.items() if reachable(allocation, node))
+
+
+def _entries(claim: ResourceClaim, kind: str) -> tuple[str, ...]:
+    return tuple(f"{claim.namespace}/{entry.name}" for entry in claim.reserved_for if entry.kind == kind)
 
 
 def _holds(world: World, pod: Pod, claim: ResourceClaim) -> bool:

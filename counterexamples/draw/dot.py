@@ -1,9 +1,10 @@
-"""The picture as a DOT graph: the cluster is one table, claims and the wait-for graph are nodes with edges.
+"""The picture as a DOT graph: the cluster is one table, the wait-for graph below it are nodes with edges.
 
 Everything that stands somewhere (pods on nodes, nodes in topology domains, waiting pods in lanes) is in the
-table, where nothing is left to the layout; what points somewhere is an edge. Borders repeat what the words
-say: solid is bound, dashed is promised or owed, dotted is assumed or nominated, a struck name is on its way
-out.
+table, where nothing is left to the layout. So are claims: each is a hub whose edges are cells with a border on
+one side, which cross nothing however many there are. Borders and edges repeat what the words say: solid is
+bound or held, dashed is promised, owed or reserved, dotted is assumed, nominated or wanted, a struck name is
+on its way out.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from gangproof.counterexamples.draw.scene import (
     Chip,
     Domain,
     Lane,
+    Link,
     Machine,
     Mark,
+    Relation,
     Scene,
     Tag,
 )
@@ -45,7 +48,15 @@ _BORDERS = {
 }
 _FILLED = (PodState.BOUND, PodState.BINDING, PodState.PROMISED, PodState.ASSUMED)
 _WIDE, _NARROW = 84, 40
-_BAR, _CHIP, _CARD, _EDGED = 72, 60, 28, 4
+_BAR, _CHIP, _CARD = 72, 60, 28
+_EDGES = {
+    Relation.ALLOCATED: (2, "SOLID"),
+    Relation.CHOSEN: (2, "DASHED"),
+    Relation.RESERVED: (1, "DASHED"),
+    Relation.HELD: (1, "SOLID"),
+    Relation.UNRESERVED: (1, "SOLID"),
+    Relation.WANTED: (1, "DOTTED"),
+}
 
 T = TypeVar("T")
 
@@ -54,16 +65,7 @@ def dot(trace: Trace, frame: int, *, font: str = FONT) -> str:
     """One frame as DOT, text measured in this font. Raises `IndexError` if the trace has no such frame."""
     shown = scene(trace, frame)
     graph = _graph(font, rankdir="TB", nodesep="0.2", ranksep="0.35")
-    ports = _ports(shown)
-    graph.node("cluster", f"<{_page(shown, ports)}>")
-    for i, claim in enumerate(shown.claims if _edged(shown) else ()):
-        name = f"claim{i}"
-        graph.node(name, f"<{_lone(_card(claim, 'claim', _NARROW))}>")
-        held = [ports[key] for key in claim.holders if key in ports]
-        for port in held:
-            graph.edge(f"cluster:{port}", name, dir="back", arrowtail="dot", color=FAINT)
-        if not held:
-            graph.edge("cluster", name, style="invis")
+    graph.node("cluster", f"<{_page(shown)}>")
     _wait_for_graph(graph, shown)
     return graph.source
 
@@ -78,7 +80,7 @@ def strip(trace: Trace, frames: Sequence[int] | None = None, *, font: str = FONT
     depth = max(1, *(len(wrap(shown.event, _NARROW)) for shown in scenes))
     graph.attr(label=f"<{_lone(cell(_headline(scenes[0])))}>", labelloc="t", labeljust="l")
     for place, shown in enumerate(scenes):
-        graph.node(f"frame{place}", f"<{_page(shown, _ports(shown), depth=depth)}>")
+        graph.node(f"frame{place}", f"<{_page(shown, depth=depth)}>")
         if place:
             tail, head = f"frame{place - 1}:moment:e", f"frame{place}:moment:w"
             graph.edge(tail, head, color=INK, penwidth="2", weight="9")
@@ -101,15 +103,8 @@ def _graph(font: str, **attributes: str) -> graphviz.Digraph:
     )
 
 
-def _ports(shown: Scene) -> dict[str, str]:
-    """A port for each pod that is shown where it is, by key."""
-    lanes = (chip for lane in shown.lanes for chip in lane.chips)
-    placed = (chip for machine in shown.machines for chip in machine.chips if not chip.ghost)
-    return {chip.key: f"p{i}" for i, chip in enumerate((*lanes, *placed))}
-
-
-def _page(shown: Scene, ports: dict[str, str], *, depth: int = 0) -> str:
-    """The frame as a table; narrow and with its claims in a strip, where the event has `depth` lines."""
+def _page(shown: Scene, *, depth: int = 0) -> str:
+    """The frame as a table; narrow in a strip, where the event has `depth` lines."""
     headed = not depth
     columns = _WIDE if headed else _NARROW
     rows: list[str] = []
@@ -124,35 +119,21 @@ def _page(shown: Scene, ports: dict[str, str], *, depth: int = 0) -> str:
     if shown.note:
         rows.append(cell([[Words(line, 10, FAINT)] for line in wrap(shown.note, columns)]))
     if shown.groups:
-        groups = [[_card(group, "group", columns)] for group in shown.groups]
+        groups = [[_card(group, columns)] for group in shown.groups]
         rows.append(inner(table(groups, CELLSPACING=3), ALIGN="LEFT"))
     if shown.lanes:
-        lanes = [[_lane(lane, ports) for lane in row] for row in _rows(shown.lanes, 4)]
+        lanes = [[_lane(lane) for lane in row] for row in _rows(shown.lanes, 4)]
         rows.append(inner(table(lanes, CELLSPACING=4), ALIGN="LEFT"))
     if shown.domains:
-        rows.append(inner(_machines(shown, ports), ALIGN="LEFT"))
-    if shown.claims and not (headed and _edged(shown)):
-        across = 3 if headed else 1
-        claims = [[_card(claim, "claim", columns) for claim in row] for row in _rows(shown.claims, across)]
-        rows.append(inner(table(claims, CELLSPACING=3), ALIGN="LEFT"))
+        rows.append(inner(_machines(shown), ALIGN="LEFT"))
+    if shown.claims:
+        hubs = [inner(_hub(claim), ALIGN="LEFT", VALIGN="TOP") for claim in shown.claims]
+        rows.append(inner(table(_rows(hubs, 2 if headed else 1), CELLSPACING=8), ALIGN="LEFT"))
     if shown.hidden:
         rows.append(cell([[Words(", ".join(shown.hidden), 9, FAINT)]]))
     if not headed:
         rows.extend(_verdict(shown, columns))
     return table([[row] for row in rows], CELLSPACING=5)
-
-
-def _edged(shown: Scene) -> bool:
-    """Whether claims can stand below the nodes with edges to their holders, and no edge crosses a text."""
-    waiting = {chip.key for lane in shown.lanes for chip in lane.chips}
-    across, per_row = _grid(shown)
-    return (
-        len(shown.claims) <= _EDGED
-        and not any(key in waiting for claim in shown.claims for key in claim.holders)
-        and len(shown.machines) <= across
-        and len(shown.domains) <= per_row
-        and all(len(machine.chips) <= 2 and not machine.more for machine in shown.machines)
-    )
 
 
 def _headline(shown: Scene) -> list[Line]:
@@ -174,26 +155,64 @@ def _verdict(shown: Scene, columns: int) -> Iterator[str]:
         yield cell([[Words(line, 10, slanted=True)] for line in wrap(shown.after, columns)])
 
 
-def _card(card: Card, kind: str, columns: int) -> str:
-    head = [_badge(card.mark, card.tag), Words(f"{kind} ", 10, FAINT), Words(card.name, 11, bold=True)]
+def _card(group: Card, columns: int) -> str:
+    head = [_badge(group.mark, group.tag), Words("group ", 10, FAINT), Words(group.name, 11, bold=True)]
     lines: list[Line]
-    if kind == "group" and columns == _WIDE and len("  ·  ".join(card.remarks)) <= _WIDE:
-        lines = [[*head, Words("   " + "  ·  ".join(card.remarks), 10, bold=card.mark.changed)]]
+    if columns == _WIDE and len("  ·  ".join(group.remarks)) <= _WIDE:
+        lines = [[*head, Words("   " + "  ·  ".join(group.remarks), 10, bold=group.mark.changed)]]
     else:
-        remarks = pack(card.remarks, columns) if kind == "group" else card.remarks
-        lines = [
-            head,
-            *(
-                [Words(line, 9, bold=card.mark.changed)]
-                for remark in remarks
-                for line in wrap(remark, columns)
-            ),
-        ]
+        remarks = (line for remark in pack(group.remarks, columns) for line in wrap(remark, columns))
+        lines = [head, *([Words(line, 9, bold=group.mark.changed)] for line in remarks)]
+    return _framed(lines, group)
+
+
+def _framed(lines: list[Line], card: Card, **attributes: str | int) -> str:
     border = 2 if card.mark.broken else 1
     colour = RED if card.mark.broken else card.tag.line
     fill = card.tag.fill if card.tag.letter else SHADE
+    box = {"BORDER": border, "COLOR": colour, "BGCOLOR": fill, "STYLE": "ROUNDED", "CELLPADDING": 4}
+    return cell(lines, **box, **attributes, TOOLTIP=card.tooltip)
+
+
+def _hub(claim: Card) -> str:
+    """A claim with an edge to each of what it has to do with, ending at the middle of that."""
+    head: Line = [_badge(claim.mark), Words("claim ", 10, FAINT), Words(claim.name, 11, bold=True)]
+    remarks = (line for remark in claim.remarks for line in wrap(remark, _CARD))
+    lines: list[Line] = [head, *([Words(line, 9, bold=claim.mark.changed)] for line in remarks)]
+    rows = [row for link in claim.links for row in _edge(link)][:-1] or [[]]
+    rows[0].insert(0, _framed(lines, claim, ROWSPAN=len(rows), VALIGN="MIDDLE"))
+    return table([*rows, *_more(claim.more)])
+
+
+def _edge(link: Link) -> tuple[list[str], ...]:
+    """The rows of an edge: its words above the line and, beside both, the head and what it leads to; then a gap."""
+    width, style = _EDGES[link.relation]
+    colour = RED if link.mark.broken else INK
+    words = Words(f"{'! ' if link.mark.broken else ''}{link.relation}", 9, colour, bold=link.mark.changed)
+    line = cell([[words]], BORDER=width, SIDES="B", STYLE=style, COLOR=colour, CELLPADDING=2)
+    head = inner(Words("►", 9, colour).markup(), ROWSPAN=2, WIDTH=7, FIXEDSIZE="TRUE", HEIGHT=9)
+    return [line, head, _end(link)], ['<TD HEIGHT="14"></TD>'], ['<TD HEIGHT="3"></TD>']
+
+
+def _end(link: Link) -> str:
+    name, *details = link.target
+    first, *rest = wrap(name, _CARD) or [""]
+    lines: list[Line] = [
+        [_badge(link.mark, link.tag), Words(first, 11)],
+        *([Words(line, 11)] for line in rest),
+        *([Words(line, 8, FAINT)] for detail in details for line in wrap(detail, _CARD)),
+    ]
+    waits = link.relation in (Relation.WANTED, Relation.CHOSEN)
     return cell(
-        lines, BORDER=border, COLOR=colour, BGCOLOR=fill, STYLE="ROUNDED", CELLPADDING=4, TOOLTIP=card.tooltip
+        lines,
+        ROWSPAN=2,
+        VALIGN="MIDDLE",
+        BORDER=2 if link.mark.broken else 1,
+        COLOR=RED if link.mark.broken else link.tag.line,
+        BGCOLOR=WHITE if waits else link.tag.fill,
+        STYLE="ROUNDED",
+        CELLPADDING=4,
+        TOOLTIP=link.tooltip or " ",
     )
 
 
@@ -203,8 +222,8 @@ def _badge(mark: Mark, tag: Tag = NO_GROUP) -> Words:
     return Words(("! " if mark.broken else "") + letter, 11, RED if mark.broken else tag.line, bold=True)
 
 
-def _lane(lane: Lane, ports: dict[str, str]) -> str:
-    rows = [[_chip(chip, ports) for chip in row] for row in _rows(lane.chips, 3)]
+def _lane(lane: Lane) -> str:
+    rows = [[_chip(chip) for chip in row] for row in _rows(lane.chips, 3)]
     title = f"no node: {lane.state}"
     head = [cell([[Words(title, 9, FAINT)]], COLSPAN=min(3, len(lane.chips)))]
     return inner(table([head, *rows, *_more(lane.more)], CELLSPACING=3), ALIGN="LEFT", VALIGN="TOP")
@@ -214,9 +233,9 @@ def _more(count: int) -> list[list[str]]:
     return [[cell([[Words(f"and {count} more", 9, FAINT)]])]] if count else []
 
 
-def _machines(shown: Scene, ports: dict[str, str]) -> str:
+def _machines(shown: Scene) -> str:
     across, per_row = _grid(shown)
-    boxes = [_domain(domain, ports, across) for domain in shown.domains]
+    boxes = [_domain(domain, across) for domain in shown.domains]
     return table(_rows(boxes, per_row), CELLSPACING=4)
 
 
@@ -227,8 +246,8 @@ def _grid(shown: Scene) -> tuple[int, int]:
     return across, max(1, across // widest)
 
 
-def _domain(domain: Domain, ports: dict[str, str], across: int) -> str:
-    rows = [[_machine(machine, ports) for machine in row] for row in _rows(domain.machines, across)]
+def _domain(domain: Domain, across: int) -> str:
+    rows = [[_machine(machine) for machine in row] for row in _rows(domain.machines, across)]
     if not domain.label:
         return inner(table(rows, CELLSPACING=4), VALIGN="TOP")
     head = [cell([[Words(domain.label, 10, FAINT, bold=True)]], COLSPAN=min(across, len(domain.machines)))]
@@ -236,7 +255,7 @@ def _domain(domain: Domain, ports: dict[str, str], across: int) -> str:
     return inner(box, BORDER=1, COLOR=RULE, STYLE="ROUNDED,DASHED", VALIGN="TOP")
 
 
-def _machine(machine: Machine, ports: dict[str, str]) -> str:
+def _machine(machine: Machine) -> str:
     across = 2 if len(machine.chips) > 2 else max(1, len(machine.chips))
     remarks = "".join(f"  {remark}" for remark in machine.remarks)
     name = [
@@ -246,7 +265,7 @@ def _machine(machine: Machine, ports: dict[str, str]) -> str:
         Words(remarks, 9, bold=machine.mark.changed),
     ]
     rows = [[cell([name], COLSPAN=across)], *([_bar(bar, across)] for bar in machine.bars)]
-    rows.extend([_chip(chip, ports) for chip in row] for row in _rows(machine.chips, across))
+    rows.extend([_chip(chip) for chip in row] for row in _rows(machine.chips, across))
     if not machine.chips:
         rows.append([cell([[Words("no pods", 9, FAINT)]])])
     rows.extend(_more(machine.more))
@@ -278,7 +297,7 @@ def _bar(bar: Bar, across: int) -> str:
     )
 
 
-def _chip(chip: Chip, ports: dict[str, str]) -> str:
+def _chip(chip: Chip) -> str:
     ended = chip.state in _ENDED and not chip.ghost
     struck = chip.state in _STRUCK and not chip.ghost
     line = FAINT if ended else chip.tag.line
@@ -294,11 +313,9 @@ def _chip(chip: Chip, ports: dict[str, str]) -> str:
         [Words(chip.status, 9, bold=chip.mark.changed and not chip.ghost)],
         *([Words(line, 8, FAINT)] for line in pack(chip.details, _CARD, ", ")),
     ]
-    port = "" if chip.ghost else ports[chip.key]
     return cell(
         lines,
         WIDTH=_CHIP,
-        PORT=port,
         BORDER=border,
         COLOR=line,
         BGCOLOR=fill,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gangproof.counterexamples.draw.scene import NO_GROUP, Chip, Scene, Tag
+from gangproof.counterexamples.draw.scene import NO_GROUP, Card, Chip, Relation, Scene, Tag
 from gangproof.counterexamples.draw.stage import scene
 from gangproof.counterexamples.names import short
 from gangproof.counterexamples.trace import PodState, Trace
@@ -18,6 +18,14 @@ _DASHES = {
     PodState.PROMISED: "6 3",
     PodState.OWED: "6 3",
     PodState.ASSUMED: "2 2",
+}
+_ARROWS = {
+    Relation.ALLOCATED: "==>",
+    Relation.CHOSEN: "-.->",
+    Relation.RESERVED: "-.->",
+    Relation.HELD: "-->",
+    Relation.UNRESERVED: "-->",
+    Relation.WANTED: "-.->",
 }
 _THICK = (PodState.BOUND, PodState.PROMISED, PodState.OWED)
 
@@ -62,13 +70,29 @@ def _lines(shown: Scene) -> Iterator[str]:
     for i, card in enumerate(shown.claims):
         yield f'  c{i}["{_label([f"{_mark(card.mark.broken)}claim {card.name}", *card.remarks])}"]'
         yield _style(f"c{i}", card.tag, broken=card.mark.broken)
-        yield from (f"  {ids[key]} --- c{i}" for key in card.holders if key in ids)
+        yield from _links(card, f"c{i}", ids)
     names = list(dict.fromkeys(name for wait in shown.waits for name in (wait.waiter, wait.awaited)))
     yield from (f'  w{i}(["{_label([short(name, 28)])}"])' for i, name in enumerate(names))
     for wait in shown.waits:
         arrow = "==>" if wait in shown.deadlock else "-->"
         why = f'|"{_label([wait.why])}"|' if wait.why else ""
         yield f"  w{names.index(wait.waiter)} {arrow}{why} w{names.index(wait.awaited)}"
+
+
+def _links(claim: Card, name: str, ids: dict[str, str]) -> Iterator[str]:
+    """The claim's edges: to pods that are drawn themselves, and else to a box for what the edge leads to."""
+    for i, link in enumerate(claim.links):
+        arrow = f'{_ARROWS[link.relation]}|"{_label([link.relation])}"|'
+        if link.pods and all(key in ids for key in link.pods):
+            yield from (f"  {name} {arrow} {ids[key]}" for key in link.pods)
+        else:
+            label = _label(
+                [f"{_mark(link.mark.broken)}{link.tag.letter} {link.target[0]}".strip(), *link.target[1:]]
+            )
+            yield f'  {name} {arrow} {name}e{i}["{label}"]'
+            yield _style(f"{name}e{i}", link.tag, broken=link.mark.broken)
+    if claim.more:
+        yield f'  {name} -.- {name}more["and {claim.more} more"]'
 
 
 def _chips(chips: Iterable[Chip], more: int, prefix: str, indent: str, ids: dict[str, str]) -> Iterator[str]:

@@ -8,10 +8,16 @@ word.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import TypeVar
+
 from attrs import frozen
 
 from gangproof.counterexamples.names import amount, short
 from gangproof.counterexamples.trace import PodState, Wait
+
+T = TypeVar("T")
 
 
 @frozen
@@ -32,6 +38,15 @@ class Mark:
 
     changed: bool = False
     broken: bool = False
+
+
+def cut(items: Sequence[T], limit: int, mark: Callable[[T], Mark]) -> tuple[list[T], int]:
+    """At most `limit` of the items in their order, the marked ones first to be kept; and how many are not."""
+    if len(items) <= limit:
+        return list(items), 0
+    marks = [mark(item) for item in items]
+    wanted = sorted(range(len(items)), key=lambda i: (not marks[i].broken, not marks[i].changed, i))
+    return [items[i] for i in sorted(wanted[:limit])], len(items) - limit
 
 
 @frozen
@@ -110,9 +125,39 @@ class Lane:
     more: int
 
 
+class Relation(StrEnum):
+    """What a claim has to do with a device, a group or pods; each has words and a line of its own."""
+
+    ALLOCATED = "allocated"
+    CHOSEN = "chosen, not written"
+    RESERVED = "reserved for"
+    HELD = "held by"
+    UNRESERVED = "held, not reserved"
+    WANTED = "wanted by"
+
+
+@frozen
+class Link:
+    """An edge from a claim: to its devices, to a group, or to pods of one group, bundled.
+
+    `target` is what the edge leads to, in lines of words, `tooltip` tells what these leave out, and `pods` are the
+    keys of all pods in it.
+    """
+
+    relation: Relation
+    target: tuple[str, ...]
+    tooltip: str
+    tag: Tag
+    mark: Mark
+    pods: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.relation} {' '.join(self.target)}"
+
+
 @frozen
 class Card:
-    """A group or a claim: its name, what there is to say about it; a claim's holders."""
+    """A group or a claim: its name, what there is to say about it; a claim's edges, of which `more` are not shown."""
 
     key: str
     name: str
@@ -120,7 +165,8 @@ class Card:
     tag: Tag
     remarks: tuple[str, ...]
     mark: Mark
-    holders: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    more: int = 0
 
 
 @frozen

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
 from gangproof.counterexamples.changes import changes, where
+from gangproof.counterexamples.draw.links import links
 from gangproof.counterexamples.draw.scene import (
     NO_GROUP,
     Bar,
@@ -15,10 +15,12 @@ from gangproof.counterexamples.draw.scene import (
     Chip,
     Domain,
     Lane,
+    Link,
     Machine,
     Mark,
     Scene,
     Tag,
+    cut,
 )
 from gangproof.counterexamples.explain import because, caption, clause_label, moment, sentence
 from gangproof.counterexamples.names import amounts, bare, clean, clip, short
@@ -37,6 +39,7 @@ from gangproof.counterexamples.trace import (
 
 _MACHINES, _CARDS, _WAITS, _BARS = 12, 6, 10, 4
 _PODS, _FEWEST, _MOST = 30, 2, 12
+_CLAIMS, _LINKS = 18, 8
 _WORD, _PHRASE, _SENTENCE, _PARAGRAPH = 28, 44, 140, 320
 
 _PALETTE = (
@@ -49,8 +52,6 @@ _PALETTE = (
 )
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-T = TypeVar("T")
-
 
 def scene(trace: Trace, index: int) -> Scene:
     """The scene of one frame. Raises `IndexError` if the trace has no such frame."""
@@ -58,11 +59,13 @@ def scene(trace: Trace, index: int) -> Scene:
         raise IndexError(f"frame {index} found, 0 to {len(trace.frames) - 1} expected")
     last = index == len(trace.frames) - 1
     page = _page(trace, index)
-    machines, unseen_nodes = _cut(page.frame.nodes, _MACHINES, lambda node: page.mark("node", node.key))
-    groups, unseen_groups = _cut(page.frame.groups, _CARDS, lambda group: page.mark("group", group.key))
-    claims, unseen_claims = _cut(page.frame.claims, _CARDS, lambda claim: page.mark("claim", claim.key))
+    machines, unseen_nodes = cut(page.frame.nodes, _MACHINES, lambda node: page.mark("node", node.key))
+    groups, unseen_groups = cut(page.frame.groups, _CARDS, lambda group: page.mark("group", group.key))
+    claims, unseen_claims = cut(
+        page.frame.claims, page.room_for_claims, lambda claim: page.mark("claim", claim.key)
+    )
     deadlock = _on_a_cycle(page.frame.waits)
-    waits, unseen_waits = _cut(page.frame.waits, _WAITS, lambda wait: Mark(broken=wait in deadlock))
+    waits, unseen_waits = cut(page.frame.waits, _WAITS, lambda wait: Mark(broken=wait in deadlock))
     unseen = (
         ("groups", unseen_groups),
         ("nodes", unseen_nodes),
@@ -106,7 +109,8 @@ class _Page:
 
     frame: Frame
     nodes: frozenset[str]
-    before: dict[str, PodView]
+    before: Frame
+    stood: dict[str, PodView]
     pods: tuple[PodView, ...]
     tags: dict[str, Tag]
     topology: tuple[str, ...]
@@ -142,7 +146,7 @@ class _Page:
         )
 
     def was(self, pod: PodView) -> str:
-        old = self.before.get(pod.key)
+        old = self.stood.get(pod.key)
         if old is None:
             return "new"
         if old.state is not pod.state:
@@ -169,11 +173,12 @@ class _Page:
 
     def claim(self, claim: ClaimView) -> Card:
         remarks = (
-            f"allocated to {short(claim.allocation)}" if claim.allocation else "not allocated",
-            clip("reserved for " + (", ".join(map(short, claim.reserved_for)) or "nobody"), _PHRASE),
-            clip("held by " + (", ".join(map(short, claim.holders)) or "nobody"), _PHRASE),
+            "" if claim.allocation else "not allocated",
+            "" if claim.reserved_for or claim.reserved_for_groups else "reserved for nobody",
             clip(claim.note, _PHRASE),
         )
+        room = _room(_LINKS, min(len(self.frame.claims), self.room_for_claims), 2 * _FEWEST, _CARDS)
+        links, more = cut(self.links(claim), room, lambda link: link.mark)
         return Card(
             key=claim.key,
             name=short(claim.key),
@@ -181,8 +186,17 @@ class _Page:
             tag=NO_GROUP,
             remarks=tuple(filter(None, remarks)),
             mark=self.mark("claim", claim.key),
-            holders=claim.holders,
+            links=tuple(links),
+            more=more,
         )
+
+    @property
+    def room_for_claims(self) -> int:
+        return _room(_CLAIMS, len(self.frame.nodes), most=_CARDS)
+
+    def links(self, claim: ClaimView) -> tuple[Link, ...]:
+        before = next((old for old in self.before.claims if old.key == claim.key), claim)
+        return links(claim, before, self.pods, self.tags, self.involved)
 
     def machine(self, node: NodeView) -> Machine:
         here = [self.chip(pod) for pod in self.pods if self.place(pod) == node.name]
@@ -191,7 +205,7 @@ class _Page:
             for pod in self.pods
             if pod.nominated == node.name and self.place(pod) != node.name and pod.state is not PodState.GONE
         ]
-        chips, more = _cut((*here, *hopes), _room(len(self.frame.nodes)), lambda chip: chip.mark)
+        chips, more = cut((*here, *hopes), _room(_PODS, len(self.frame.nodes)), lambda chip: chip.mark)
         used = dict(node.used)
         labels = ", ".join(f"{clean(name)}={clean(value)}" for name, value in node.labels)
         return Machine(
@@ -218,7 +232,7 @@ class _Page:
         lanes: list[Lane] = []
         for state in PodState:
             if state in waiting:
-                chips, more = _cut(waiting[state], _room(len(waiting)), lambda chip: chip.mark)
+                chips, more = cut(waiting[state], _room(_PODS, len(waiting)), lambda chip: chip.mark)
                 lanes.append(Lane(state, tuple(chips), more))
         return tuple(lanes)
 
@@ -246,7 +260,8 @@ def _page(trace: Trace, index: int) -> _Page:
     return _Page(
         frame=frame,
         nodes=frozenset(node.name for node in frame.nodes),
-        before={pod.key: pod for pod in before.pods},
+        before=before,
+        stood={pod.key: pod for pod in before.pods},
         pods=(*frame.pods, *left),
         tags=tags(trace),
         topology=tuple(dict.fromkeys(g.topology for f in trace.frames for g in f.groups if g.topology)),
@@ -255,9 +270,9 @@ def _page(trace: Trace, index: int) -> _Page:
     )
 
 
-def _room(places: int) -> int:
-    """How many pods a node or a lane may show: fewer where there are many of these."""
-    return max(_FEWEST, min(_MOST, _PODS // max(1, places)))
+def _room(all_: int, places: int, fewest: int = _FEWEST, most: int = _MOST) -> int:
+    """How many things each of these places may show, pods on a node for one: fewer where there are many places."""
+    return max(fewest, min(most, all_ // max(1, places)))
 
 
 def _tooltip(phrases: Iterable[str]) -> str:
@@ -274,15 +289,6 @@ def _after(trace: Trace) -> str:
         return ""
     moment = f"the moment after step {trace.loop}" if trace.loop else "the beginning"
     return f"then {caption(trace, len(trace.events))}, which leads back to {moment}, for ever"
-
-
-def _cut(items: Sequence[T], limit: int, mark: Callable[[T], Mark]) -> tuple[list[T], int]:
-    """At most `limit` of the items in their order, the marked ones first to be kept; and how many are not."""
-    if len(items) <= limit:
-        return list(items), 0
-    marks = [mark(item) for item in items]
-    wanted = sorted(range(len(items)), key=lambda i: (not marks[i].broken, not marks[i].changed, i))
-    return [items[i] for i in sorted(wanted[:limit])], len(items) - limit
 
 
 def _on_a_cycle(waits: Sequence[Wait]) -> frozenset[Wait]:

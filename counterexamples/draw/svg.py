@@ -95,7 +95,7 @@ def _shapes(element: ElementTree.Element) -> Iterator[ElementTree.Element]:
         yield from [group] if tooltip else group
     elif name == "g":
         yield from _merged(element)
-    elif name == "text":
+    elif name == "text" and (element.text or "").strip():
         yield _text(element)
     elif name in ("polygon", "path", "ellipse", "polyline"):
         yield _shape(element, name)

@@ -48,7 +48,10 @@ def _lines(shown: Scene, *, headed: bool) -> Iterator[str]:
             yield from wrap(domain.label, COLUMNS, first="= ")
         yield from _side_by_side([_box(machine) for machine in domain.machines])
     for card in shown.claims:
-        yield from _entry(f"{_mark(card.mark)}claim {card.name}: ", card.remarks)
+        yield from _entry(
+            f"{_mark(card.mark)}claim {card.name}: ",
+            [*map(str, card.links), *_more(card.more), *card.remarks],
+        )
     for wait in shown.waits:
         stuck = "! " if wait in shown.deadlock else "  "
         why = f" ({clean(wait.why)})" if wait.why else ""

@@ -15,7 +15,7 @@ from gangproof.counterexamples.trace import ClaimView, GroupView, NodeView, PodS
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.properties.conformance.events import Bound, Conditioned, Deleted, Nominated, Preempted, short
 from gangproof.properties.conformance.recording import Calls, Look, Restart, Settle
-from gangproof.properties.observed.cluster import Cluster, claims_of, holds_room, members, placed
+from gangproof.properties.observed.cluster import Cluster, claims_of, holds_room, matches, members, placed
 from gangproof.properties.observed.history import (
     Ended,
     Eviction,
@@ -199,6 +199,19 @@ def _group(cluster: Cluster, group: PodGroup) -> GroupView:
 
 def _claims(cluster: Cluster, look: Look) -> Iterator[ClaimView]:
     for key, seen in look.claims.items():
-        users = tuple(user.partition("/")[2] for user in seen.reserved)
-        holders = [p.key for p in cluster.pods.values() if holds_room(p) and key in claims_of(p)]
-        yield ClaimView(key, ", ".join(seen.devices) or None, users, tuple(holders))
+        users = [pod for pod in cluster.pods.values() if key in claims_of(pod) and not pod.terminal]
+        yield ClaimView(
+            key,
+            allocation=", ".join(seen.devices) or None,
+            reach=tuple(
+                node.name for node in cluster.nodes.values() if seen.nodes and matches(seen.nodes, node)
+            ),
+            reserved_for=tuple(
+                user.removeprefix("pods/") for user in seen.reserved if user.startswith("pods/")
+            ),
+            reserved_for_groups=tuple(
+                user.removeprefix("podgroups/") for user in seen.reserved if user.startswith("podgroups/")
+            ),
+            holders=tuple(pod.key for pod in users if holds_room(pod)),
+            wanted_by=tuple(pod.key for pod in users if not holds_room(pod)),
+        )

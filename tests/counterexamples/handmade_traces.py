@@ -164,8 +164,16 @@ def zones() -> Trace:
         ),
         groups,
         (
-            ClaimView("default/gpu-share", "a1", ("podgroup/train",), ("default/t-0", "default/t-1")),
-            ClaimView("default/gpu-b", None, (), ()),
+            ClaimView(
+                "default/gpu-share",
+                "a1/d0",
+                holders=("default/t-0", "default/t-1"),
+                reserved_for_groups=("default/train",),
+                wanted_by=("default/t-2",),
+                reach=("a1", "a2"),
+            ),
+            ClaimView("default/gpu-b", "b2/d1", wanted_by=("default/t-3",), written=False),
+            ClaimView("default/gpu-c", wanted_by=("default/gate-0",)),
         ),
     )
     return Trace(
@@ -184,7 +192,7 @@ def zones() -> Trace:
 def sharing() -> Trace:
     """Two bound pods that share one claim, of which the second holds another."""
     return Trace(
-        title="a claim is reserved for a group that holds none",
+        title="a pod holds a claim that is reserved for another",
         property_id="INV-27",
         frames=(
             Frame(
@@ -192,13 +200,13 @@ def sharing() -> Trace:
                 pods=tuple(PodView(f"default/p{i}", PodState.BOUND, "default/pg1", "n1") for i in (1, 2)),
                 groups=(GroupView("default/pg1", "gang 2"),),
                 claims=(
-                    ClaimView("default/c1", "n1", ("podgroup/pg1",), ("default/p1", "default/p2")),
-                    ClaimView("default/c2", "n1", ("pod/p2",), ("default/p2",)),
+                    ClaimView("default/c1", "n1/d0", ("default/p1",), ("default/p1", "default/p2")),
+                    ClaimView("default/c2", "n1/d1", ("default/p2", "default/p3"), ("default/p2",)),
                 ),
             ),
         ),
-        clause="c1 is held by p1 and p2",
-        involved=("default/c1",),
+        clause="c1 is held by p2, and reserved for p1 alone",
+        involved=("default/c1", "default/p2"),
     )
 
 
@@ -280,7 +288,10 @@ def hostile() -> Trace:
         for i, name in enumerate(HOSTILE)
     )
     groups = tuple(GroupView(name, name, ((name, 1),), name, 3, HOSTILE[1], name) for name in HOSTILE)
-    claims = tuple(ClaimView(name, name, (name,), (name,), name) for name in HOSTILE)
+    claims = tuple(
+        ClaimView(name, name, (name,), (name,), name, (name,), HOSTILE[i - 1 : i], (name,), i % 2 == 0)
+        for i, name in enumerate(HOSTILE)
+    )
     waits = tuple(Wait(name, HOSTILE[i - 1], name) for i, name in enumerate(HOSTILE))
     text = " ".join(HOSTILE)
     return Trace(
@@ -329,7 +340,18 @@ def crowd() -> Trace:
         )
         for i in range(14)
     )
-    claims = tuple(ClaimView(f"team/claim-{i}", "n1", ("podgroup/g",), (f"team/pod-{i}",)) for i in range(14))
+    claims = tuple(
+        ClaimView(
+            f"team/claim-{i}",
+            "n1/d0",
+            holders=tuple(f"team/pod-{j}" for j in range(0, 600, 2)),
+            reserved_for_groups=tuple(f"team/training-group-{j}" for j in range(0, 14, 2)),
+            wanted_by=tuple(f"team/pod-{j}" for j in range(600, 650)),
+            reach=tuple(f"worker-{j}" for j in range(9)),
+            written=i % 2 == 0,
+        )
+        for i in range(14)
+    )
     requests = (("cpu", 1000), ("memory", 1 << 30), ("example.com/accelerator", 1))
 
     def pod(i: int, state: PodState, node: str | None = None) -> PodView:

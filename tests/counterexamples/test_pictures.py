@@ -10,7 +10,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gangproof.counterexamples import Event, Frame, NodeView, PodState, PodView, Trace, draw
+from gangproof.counterexamples import (
+    ClaimView,
+    Event,
+    Frame,
+    GroupView,
+    NodeView,
+    PodState,
+    PodView,
+    Trace,
+    draw,
+)
 from gangproof.counterexamples import picture as several
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -151,15 +161,94 @@ def test_occupancy_is_drawn_and_told(zones: Trace) -> None:
     assert len(halves) == 4, "cpu 2/4 and gpu 1/2 are half full: a used and a free half each"
 
 
-def test_claims_have_edges_to_their_holders(sharing: Trace) -> None:
-    root = ElementTree.fromstring(picture(sharing, 0))
-    assert len(root.findall(f".//{SVG}ellipse")) == 3
-    assert {"held by p1, p2", "held by p2"} <= set(words(picture(sharing, 0)))
+def edges(svg: str) -> list[tuple[str, str, str | None, str | None, str]]:
+    """Of each edge of a claim its words, where it leads to, its width, its dashes and its colour."""
+    found: list[tuple[str, str, str | None, str | None, str]] = []
+    shapes = [e for e in ElementTree.fromstring(svg).iter() if e.tag in (f"{SVG}polyline", f"{SVG}text")]
+    for i, line in enumerate(shapes):
+        if line.tag == f"{SVG}polyline":
+            said, head, end = ("".join(shapes[i + k].itertext()).replace("\xa0", " ") for k in (1, 2, 3))
+            assert head == "►"
+            width, dashes = (line.attrib.get(f"stroke-{what}") for what in ("width", "dasharray"))
+            found.append((said, end, width, dashes, line.attrib["stroke"]))
+    return found
 
 
-def test_where_edges_would_cross_texts_a_claim_only_names_its_holders(zones: Trace) -> None:
-    assert not ElementTree.fromstring(picture(zones, 1)).findall(f".//{SVG}ellipse")
-    assert "held by t-0, t-1" in words(picture(zones, 1))
+def test_a_claim_has_an_edge_to_its_device_to_whom_it_is_reserved_for_and_to_who_waits(zones: Trace) -> None:
+    ink = "#1f2933"
+    assert edges(picture(zones, 1)) == [
+        ("allocated", "a1/d0", "2", None, ink),
+        ("reserved for", "A group train", None, "5,2", ink),
+        ("held by", "A t-0, t-1", None, None, ink),
+        ("wanted by", "A t-2", None, "1,5", ink),
+        ("chosen, not written", "b2/d1", "2", "5,2", ink),
+        ("! wanted by", "! A t-3", None, "1,5", "#b00020"),
+        ("wanted by", "B gate-0", None, "1,5", ink),
+    ]
+    lines = words(picture(zones, 1))
+    assert "reached from a1, a2" in lines and "not allocated" in lines and "reserved for nobody" in lines
+
+
+def test_a_pod_that_holds_what_is_not_reserved_for_it_has_an_edge_of_its_own(sharing: Trace) -> None:
+    told = [(said, end) for said, end, *_ in edges(picture(sharing, 0))]
+    assert told == [
+        ("allocated", "n1/d0"),
+        ("held by", "A p1"),
+        ("! held, not reserved", "! A p2"),
+        ("allocated", "n1/d1"),
+        ("! held by", "! A p2"),
+        ("reserved for", "p3"),
+    ]
+
+
+def test_a_claim_that_a_thousand_members_share_is_drawn_like_one_that_two_share() -> None:
+    pods = tuple(PodView(f"default/p{i}", PodState.BOUND, "default/g", "n") for i in range(1000))
+    claim = ClaimView(
+        "default/c", "n/d0", holders=tuple(p.key for p in pods), reserved_for_groups=("default/g",)
+    )
+    trace = Trace("t", (Frame((NodeView("n"),), pods, (GroupView("default/g"),), (claim,)),))
+    assert [(said, end) for said, end, *_ in edges(picture(trace, 0))] == [
+        ("allocated", "n/d0"),
+        ("reserved for", "A group g"),
+        ("held by", "A p0, p1, p2 and 997 more"),
+    ]
+    assert len(picture(trace, 0)) < 8_000
+
+
+def test_of_many_edges_those_by_which_the_clause_broke_are_shown_and_the_others_counted(crowd: Trace) -> None:
+    lines = words(picture(crowd, 1))
+    assert [end for said, end, *_ in edges(picture(crowd, 1)) if said == "! wanted by"] == [
+        "! F team/pod-607, team/pod-621,"
+    ] * 2
+    assert lines.count("and 25 more") == 2, (
+        "a device, seven groups, the holders of seven and who waits of 14"
+    )
+
+
+def test_an_edge_that_this_step_made_is_told_in_bold() -> None:
+    node, pod = NodeView("n"), PodView("default/p", PodState.BOUND, node="n")
+    before = ClaimView("default/c", "n/d0", wanted_by=("default/p",))
+    after = ClaimView("default/c", "n/d0", reserved_for=("default/p",), holders=("default/p",))
+    trace = Trace(
+        "t", tuple(Frame((node,), (pod,), (), (c,)) for c in (before, after)), (Event("reserves c"),)
+    )
+    bold = [
+        element.text
+        for element in ElementTree.fromstring(picture(trace, 1)).iter(f"{SVG}text")
+        if element.attrib.get("font-weight") == "bold"
+    ]
+    assert "held by" in bold and "allocated" not in bold
+
+
+def test_edges_in_mermaid_and_text(zones: Trace) -> None:
+    chart = str(draw(zones, "mermaid", 1)).splitlines()
+    assert '  c0 ==>|"allocated"| c0e0["a1/d0<br/>reached from a1, a2"]' in chart
+    assert '  c0 -.->|"reserved for"| c0e1["A group train"]' in chart
+    assert sum(line.startswith('  c0 -->|"held by"| n0x0p') for line in chart) == 2
+    assert (
+        " *claim gpu-share: allocated a1/d0 reached from a1, a2 · reserved for group train · held by t-0, t-1"
+        in str(draw(zones, "text", 1)).splitlines()
+    )
 
 
 def test_a_deadlock_is_a_cycle_in_red(deadlock: Trace) -> None:
@@ -181,7 +270,7 @@ def test_a_pod_that_vanished_is_shown_once_as_gone() -> None:
 def test_of_a_crowd_the_ones_that_matter_are_shown(crowd: Trace) -> None:
     lines = words(picture(crowd, 1))
     assert "! F team/pod-649" in lines and "! node worker-n…g-name-59" in lines
-    assert "and 8 more groups, and 48 more nodes, and 8 more claims" in lines
+    assert "and 8 more groups, and 48 more nodes, and 12 more claims" in lines
     assert "and 37 more" in lines
 
 

@@ -92,8 +92,10 @@ def test_only_differences_are_told() -> None:
     assert told(groups=(GroupView("g/g", "gang 3", (("bound", 0),), "False/Unschedulable"),)) == [
         "group g/g: policy gang 2 → gang 3, bound 1 → 0, condition none → False/Unschedulable"
     ]
-    assert told(claims=(ClaimView("default/c", "n", ("podgroup/g",), ("default/p",)),)) == [
-        "claim c: allocation none → n, reserved for podgroup/g, held by p"
+    shared = ClaimView("default/c", "n", holders=("default/p",), reserved_for_groups=("default/g",))
+    assert told(claims=(shared,)) == ["claim c: allocation none → n, reserved for group g, held by p"]
+    assert told(claims=(ClaimView("default/c", "n", ("default/p",), written=False),)) == [
+        "claim c: allocation none → n, not written yet, reserved for p"
     ]
 
 
