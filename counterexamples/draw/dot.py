@@ -54,6 +54,7 @@ _EDGES = {
     Relation.CHOSEN: (2, "DASHED"),
     Relation.RESERVED: (1, "DASHED"),
     Relation.HELD: (1, "SOLID"),
+    Relation.PROMISED: (1, "DASHED"),
     Relation.UNRESERVED: (1, "SOLID"),
     Relation.WANTED: (1, "DOTTED"),
 }

@@ -12,9 +12,11 @@ from attrs import frozen
 
 from gangproof.counterexamples.draw.scene import NO_GROUP, Link, Mark, Relation, Tag, cut
 from gangproof.counterexamples.names import bare, clip, short
-from gangproof.counterexamples.trace import ClaimView, PodView
+from gangproof.counterexamples.trace import ClaimView, PodState, PodView
 
 _NAMES, _DEVICES, _TOOLTIP = 3, 44, 140
+_COMING = (PodState.ASSUMED, PodState.PROMISED, PodState.BINDING)
+"""Where a pod that a decision placed reckons with its claims, and the reservation may not be written yet."""
 
 
 @frozen
@@ -35,10 +37,10 @@ def links(
     involved: Collection[str],
 ) -> tuple[Link, ...]:
     """The edges of a claim; what it did not have before is marked as changed, whom it broke by as broken."""
-    groups = {pod.key: pod.group for pod in pods}
-    old = frozenset(_ends(before, groups))
+    known = {pod.key: pod for pod in pods}
+    old = frozenset(_ends(before, known))
     bundles: dict[tuple[Relation, str, str | None], list[_End]] = {}
-    for end in _ends(claim, groups):
+    for end in _ends(claim, known):
         bundles.setdefault((end.relation, end.kind, end.group), []).append(end)
 
     def mark(end: _End) -> Mark:
@@ -60,7 +62,8 @@ def links(
     return tuple(map(bundle, bundles.values()))
 
 
-def _ends(claim: ClaimView, groups: Mapping[str, str | None]) -> Iterator[_End]:
+def _ends(claim: ClaimView, pods: Mapping[str, PodView]) -> Iterator[_End]:
+    groups = {key: pod.group for key, pod in pods.items()}
     if claim.allocation:
         yield _End(Relation.ALLOCATED if claim.written else Relation.CHOSEN, "device", claim.allocation)
     for key in claim.reserved_for_groups:
@@ -68,7 +71,9 @@ def _ends(claim: ClaimView, groups: Mapping[str, str | None]) -> Iterator[_End]:
     own, shared, holders = set(claim.reserved_for), set(claim.reserved_for_groups), set(claim.holders)
     for key in claim.holders:
         reserved = key in own or groups.get(key) in shared
-        yield _End(Relation.HELD if reserved else Relation.UNRESERVED, "pod", key, groups.get(key))
+        coming = key in pods and pods[key].state in _COMING
+        relation = Relation.HELD if reserved else Relation.PROMISED if coming else Relation.UNRESERVED
+        yield _End(relation, "pod", key, groups.get(key))
     for relation, keys in ((Relation.RESERVED, claim.reserved_for), (Relation.WANTED, claim.wanted_by)):
         for key in keys:
             if key not in holders and (relation is Relation.RESERVED or key not in own):

@@ -24,6 +24,7 @@ _ARROWS = {
     Relation.CHOSEN: "-.->",
     Relation.RESERVED: "-.->",
     Relation.HELD: "-->",
+    Relation.PROMISED: "-.->",
     Relation.UNRESERVED: "-->",
     Relation.WANTED: "-.->",
 }

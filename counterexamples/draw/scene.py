@@ -132,6 +132,7 @@ class Relation(StrEnum):
     CHOSEN = "chosen, not written"
     RESERVED = "reserved for"
     HELD = "held by"
+    PROMISED = "promised to"
     UNRESERVED = "held, not reserved"
     WANTED = "wanted by"
 

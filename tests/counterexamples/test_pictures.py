@@ -201,6 +201,18 @@ def test_a_pod_that_holds_what_is_not_reserved_for_it_has_an_edge_of_its_own(sha
     ]
 
 
+def test_a_pod_on_its_way_is_promised_what_is_not_reserved_yet() -> None:
+    states = (PodState.ASSUMED, PodState.PROMISED, PodState.BINDING, PodState.BOUND)
+    pods = tuple(PodView(f"default/p{i}", state, node="n") for i, state in enumerate(states))
+    claim = ClaimView("default/c", "n/d0", holders=tuple(p.key for p in pods), written=False)
+    trace = Trace("t", (Frame((NodeView("n"),), pods, (), (claim,)),))
+    assert [(said, end, dashes) for said, end, _, dashes, _ in edges(picture(trace, 0))] == [
+        ("chosen, not written", "n/d0", "5,2"),
+        ("promised to", "p0, p1, p2", "5,2"),
+        ("held, not reserved", "p3", None),
+    ]
+
+
 def test_a_claim_that_a_thousand_members_share_is_drawn_like_one_that_two_share() -> None:
     pods = tuple(PodView(f"default/p{i}", PodState.BOUND, "default/g", "n") for i in range(1000))
     claim = ClaimView(
@@ -220,9 +232,7 @@ def test_of_many_edges_those_by_which_the_clause_broke_are_shown_and_the_others_
     assert [end for said, end, *_ in edges(picture(crowd, 1)) if said == "! wanted by"] == [
         "! F team/pod-607, team/pod-621,"
     ] * 2
-    assert lines.count("and 25 more") == 2, (
-        "a device, seven groups, the holders of seven and who waits of 14"
-    )
+    assert lines.count("and 25 more") == 2, "a device, seven groups, the holders of seven and who waits of 14"
 
 
 def test_an_edge_that_this_step_made_is_told_in_bold() -> None:

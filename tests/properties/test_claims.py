@@ -141,11 +141,19 @@ def test_a_picture_shows_devices_reservations_and_holders() -> None:
     start = WORLDS["shared-claim"].world
     found, _ = find(Machine(INTENDED, [start], "coarse"), questions(), Limits())
     shown = {
-        (view.allocation, view.reserved_for, view.holders, view.note)
+        (
+            view.allocation,
+            view.written,
+            view.reserved_for_groups,
+            view.holders,
+            view.wanted_by,
+            view.reach,
+            view.note,
+        )
         for world in found.graph.states
         for view in frame(world, ("cpu",)).claims
     }
-    assert (None, (), (), "") in shown
     members = ("default/p1", "default/p2")
-    assert ("n1/d0", (), members, "not written yet, counted for 2") in shown
-    assert ("n1/d0", ("group default/g1",), members, "") in shown
+    assert (None, True, (), (), members, (), "") in shown
+    assert ("n1/d0", False, (), members, (), ("n1",), "counted for 2") in shown
+    assert ("n1/d0", True, ("default/g1",), members, (), ("n1",), "") in shown
