@@ -88,6 +88,19 @@ FINDINGS: tuple[Finding, ...] = (
         ("DEV-31", "INV-04"),
     ),
     Finding(
+        "namesake",
+        "weaker-victim (by a group)",
+        "An eviction strikes another pod that bears the victim's name",
+        "no public report found",
+        "A group has a pod evicted. While the call is on its way the pod is deleted, and one of its name is "
+        "created, on another node and stronger than the group. The call deletes that one.",
+        "The pod is deleted by its name, without its uid as a precondition; by reading that holds for the preemption "
+        "of a plain pod too. Who creates pods anew under their old names, as StatefulSets do, can be hit, in the "
+        "moment between decision and call.",
+        (),
+        ("DEV-59", "PREEMPT-30"),
+    ),
+    Finding(
         "half-a-gang",
         "whole-gang",
         "Half of a gang stays bound when members share a claim",
