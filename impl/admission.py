@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from attrs import evolve
 
 from gangproof.impl.gates import Object, keep_enabled, served
-from gangproof.impl.objects import Job, Pod, PodGroup, PriorityClass, Workload
+from gangproof.impl.objects import Job, Pod, PodGroup, PriorityClass, ResourceClaim, Workload
 from gangproof.impl.objects.owner import controlled_by
 from gangproof.impl.objects.plain import breaches
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
@@ -18,10 +18,15 @@ from gangproof.impl.table import Table
 from gangproof.impl.world import World
 
 STATUS: Mapping[type, tuple[str, ...]] = {
+    Pod: (
+        "phase", "nominated_node_name", "unscheduled_reason", "start_time", "disruption_target",
+        "resource_claim_statuses",
+    ),
     PodGroup: ("condition", "resource_claim_statuses"),
     Job: ("started", "suspended", "succeeded", "failed", "finished"),
-}
-"""The fields of an object that its status consists of, where the status is written apart."""
+    ResourceClaim: ("allocation", "reserved_for"),
+}  # fmt: skip
+"""By kind the fields of an object that its status consists of; it is written apart."""
 
 
 def protected(group: PodGroup) -> PodGroup:

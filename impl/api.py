@@ -41,7 +41,10 @@ def lookup(world: World, kind: str, key: str) -> Object | None:
 
 
 def create(rules: Rules, world: World, obj: Object, by: str = "") -> World:
-    """The object is created (ACT-01) by a user or a component; a second one of the same key is an ApiError."""
+    """The object is created (ACT-01) by a user or a component; a second one of the same key is an ApiError.
+
+    One that a dump has brings the status along with which it was found; whoever makes a new one gives it none (ADM-01).
+    """
     kind = kind_of(obj)
     if lookup(world, kind, obj.key) is not None:
         raise ApiError(f"{kind}/{obj.key} already exists")
@@ -108,6 +111,15 @@ def evict(rules: Rules, world: World, key: str) -> World:
     """The pod is deleted on behalf of a preemption, and its condition says so (PREEMPT-30); ApiError if it is gone."""
     pod = _stored(world, "pod", key, None)
     return _replace(rules, world, pod, evolve(pod, terminating=True, disruption_target=True), "")
+
+
+def bind(rules: Rules, world: World, key: str, node: str) -> World:
+    """The pod is bound through its subresource `binding`, and starts (ACT-09); ApiError if it is bound or not there."""
+    pod = _stored(world, "pod", key, None)
+    if not isinstance(pod, Pod) or pod.node_name is not None:
+        raise ApiError(f"pod/{key} is already assigned to a node")
+    started = evolve(pod, node_name=node, phase="Running", unscheduled_reason=None, nominated_node_name=None)
+    return _replace(rules, world, pod, started, "")
 
 
 def finish(rules: Rules, world: World, key: str, succeeded: bool) -> World:

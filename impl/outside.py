@@ -9,15 +9,13 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from gangproof.impl.api import afterwards, delete, finish
-from gangproof.impl.control import Revision
+from gangproof.impl.api import bind, delete, finish
 from gangproof.impl.controllers.collect import of_lost_nodes
 from gangproof.impl.gates import Object
 from gangproof.impl.recreate import created, recreations
 from gangproof.impl.restart import restart
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, kind_of, stored
-from gangproof.impl.views import write
 from gangproof.impl.world import Move, World
 
 
@@ -94,7 +92,4 @@ def _foreign_binds(rules: Rules, world: World) -> Iterator[Move]:
                 <= node.allocatable.get(resource, 0)
                 for resource, amount in pod.requests.items()
             ):
-                bound = evolve(pod, node_name=name, phase="Running", unscheduled_reason=None)
-                bound = evolve(bound, nominated_node_name=None)
-                after = write(rules, spent, Revision("pod", key, pod, bound))
-                yield "foreign-bind", (key, name), afterwards(rules, spent, after)
+                yield "foreign-bind", (key, name), bind(rules, spent, key, name)

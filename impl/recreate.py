@@ -13,32 +13,27 @@ from attrs import evolve, fields_dict
 from gangproof.impl.admission import STATUS
 from gangproof.impl.api import ApiError, create, delete
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Job, Node, Pod, PodGroup, ResourceClaim, Workload
+from gangproof.impl.objects import Pod, ResourceClaim
 from gangproof.impl.owners import owners_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import kind_of, stored
 from gangproof.impl.world import Move, World
 
-SET_BY_OTHERS: Mapping[type, tuple[str, ...]] = {
-    Pod: (
-        "node_name", "phase", "nominated_node_name", "unscheduled_reason", "start_time", "disruption_target",
-        "resource_claim_statuses",
-    ),
-    PodGroup: STATUS[PodGroup],
-    Job: STATUS[Job],
-    Workload: (),
-    ResourceClaim: ("allocation", "reserved_for", "finalizers"),
-    Node: (),
-}  # fmt: skip
-"""What the control plane writes into objects of a kind; a user creates them without."""
+BESIDE_THE_STATUS: Mapping[type, tuple[str, ...]] = {Pod: ("node_name",), ResourceClaim: ("finalizers",)}
+"""By kind what the control plane writes into objects beside their status."""
 KINDS = ("pod", "podGroup", "workload", "job", "claim", "node")
+
+
+def set_by_others(obj: Object) -> tuple[str, ...]:
+    """The fields that the control plane writes, identity and deletion included; a user's object is without."""
+    written = ("uid", "terminating", *STATUS.get(type(obj), ()), *BESIDE_THE_STATUS.get(type(obj), ()))
+    return tuple(name for name in written if name in fields_dict(type(obj)))
 
 
 def fresh(obj: Object) -> Object:
     """The object as a user creates it again: without uid, status and what the control plane added."""
-    names = {name: field.default for name, field in fields_dict(type(obj)).items()}
-    dropped = ("uid", "terminating", *SET_BY_OTHERS[type(obj)])
-    return evolve(obj, **{name: names[name] for name in dropped if name in names})
+    fields = fields_dict(type(obj))
+    return evolve(obj, **{name: fields[name].default for name in set_by_others(obj)})
 
 
 def created(rules: Rules, world: World, obj: Object) -> Move:

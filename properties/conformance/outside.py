@@ -9,16 +9,9 @@ from attrs import evolve
 from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError, create, delete, finish, lookup, update
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import (
-    Job,
-    Pod,
-    PodDisruptionBudget,
-    PodGroup,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    Workload,
-)
+from gangproof.impl.objects import Job, Pod, ResourceClaimTemplate
 from gangproof.impl.outside import name_of
+from gangproof.impl.recreate import set_by_others
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import kind_of
 from gangproof.impl.world import Environment, World
@@ -92,33 +85,11 @@ def _alteration(obj: Object, rules: Rules) -> Change:
 
 
 def _kept(old: Object, new: Object) -> Object:
-    match old, new:
-        case Pod(), Pod():
-            return evolve(
-                new,
-                uid=old.uid,
-                node_name=new.node_name or old.node_name,
-                phase=old.phase,
-                nominated_node_name=old.nominated_node_name,
-                unscheduled_reason=old.unscheduled_reason,
-                start_time=old.start_time,
-                terminating=old.terminating,
-            )
-        case PodGroup(), PodGroup():
-            return evolve(new, uid=old.uid, condition=old.condition, terminating=old.terminating)
-        case ResourceClaim(), ResourceClaim():
-            return evolve(
-                new,
-                uid=old.uid,
-                allocation=old.allocation,
-                reserved_for=old.reserved_for,
-                finalizers=old.finalizers,
-                terminating=old.terminating,
-            )
-        case (PodDisruptionBudget(), PodDisruptionBudget()) | (Workload(), Workload()):
-            return evolve(new, uid=old.uid)
-        case _:
-            return new
+    """What is written, with what the control plane wrote before; a pod may get a node so, and cannot lose one."""
+    kept = evolve(new, **{name: getattr(old, name) for name in set_by_others(old)})
+    if isinstance(kept, Pod) and isinstance(new, Pod) and new.node_name is not None:
+        return evolve(kept, node_name=new.node_name)
+    return kept
 
 
 def _deletion(ref: Ref, rules: Rules) -> Change:

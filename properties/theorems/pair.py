@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from gangproof.impl.actions import Action, Step, successors
-from gangproof.impl.api import create, finish, update
+from gangproof.impl.api import bind, create, finish
 from gangproof.impl.bulk import world_of
 from gangproof.impl.gates import Object
 from gangproof.impl.ghost import counts
@@ -63,7 +63,7 @@ def _seen(acted: World, watches: World) -> tuple[World, World]:
         then = watches.pods[key]
         if pod.node_name is None or then.node_name is not None:
             continue
-        watches = update(INTENDED, watches, evolve(then, node_name=pod.node_name, phase="Running"))
+        watches = bind(INTENDED, watches, key, pod.node_name)
         if _crowded(acted, pod.node_name):
             acted, watches = (finish(INTENDED, world, key, False) for world in (acted, watches))
             if not pod.name.endswith(AGAIN):

@@ -7,16 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import evolve, fields_dict
 from racks import there
 
 from gangproof import rulebook
-from gangproof.impl.admission import prioritised
+from gangproof.impl.admission import STATUS, prioritised
 from gangproof.impl.api import ApiError, create, delete, lookup, update, write_status
 from gangproof.impl.control import Revision
 from gangproof.impl.gates import NAMES, SCENARIO_GATES, FeatureGates
 from gangproof.impl.objects import (
+    Allocation,
     Condition,
+    Consumer,
     ControllerRef,
     Job,
     OwnerReference,
@@ -25,8 +27,10 @@ from gangproof.impl.objects import (
     PodGroupClaim,
     PodGroupTemplate,
     PriorityClass,
+    ResourceClaim,
     Workload,
 )
+from gangproof.impl.objects.claim import AllocatedDevice
 from gangproof.impl.objects.podgroup import PROTECTION_FINALIZER
 from gangproof.impl.objects.validation import Violation
 from gangproof.impl.profiles import INTENDED
@@ -115,6 +119,33 @@ def kept(*objects: Any) -> World:
     return create(INTENDED, delete(INTENDED, world(held), "workload", "default/w"), *objects)
 
 
+ALLOCATED = Allocation((AllocatedDevice("r", "driver", "pool", "d"),))
+WITH_STATUS = (
+    evolve(
+        pod("p", node="n"),
+        phase="Running",
+        nominated_node_name="m",
+        unscheduled_reason="Unschedulable",
+        start_time=3,
+        disruption_target=True,
+        resource_claim_statuses=Table({"c": "p-c"}),
+    ),
+    evolve(gang("g", 2), condition=TRUE, resource_claim_statuses=Table({"c": "g-c"})),
+    evolve(JOB, started=True, suspended=False, succeeded=(0,), failed=1, finished="Failed"),
+    ResourceClaim("default", "c", allocation=ALLOCATED, reserved_for=(Consumer("pod", "p", 1),)),
+)
+"""An object of each kind whose status says something in each of its fields."""
+
+
+def kept_by_an_update(obj: Any) -> bool:
+    """Whether the status stays although an update carries none, and whether it says something in each field."""
+    start = world(obj)
+    stored: Any = lookup(start, kind_of(obj), obj.key)
+    empty = {name: fields_dict(type(obj))[name].default for name in STATUS[type(obj)]}
+    after: Any = lookup(update(INTENDED, start, evolve(stored, **empty)), kind_of(obj), obj.key)
+    return after == stored and all(getattr(stored, name) != value for name, value in empty.items())
+
+
 Case = Callable[[], Any]
 ACCEPTED: list[tuple[str, str, Case, Callable[[Any], bool]]] = [
     ("ADM-01", "an update keeps the status",
@@ -123,6 +154,8 @@ ACCEPTED: list[tuple[str, str, Case, Callable[[Any], bool]]] = [
     ("ADM-01", "a status keeps the rest",
      lambda: reported(world(gang("g", 2)), TRUE, labels=Table({"a": "b"}), min_count=7),
      lambda w: of(w).condition == TRUE and not of(w).labels and of(w).min_count == 2),
+    ("ADM-01", "an update of a pod, a Job or a claim keeps the status",
+     lambda: [kept_by_an_update(obj) for obj in WITH_STATUS], all),
     ("ADM-02", "metadata of a group change",
      lambda: changed(world(gang("g", 2)), labels=Table({"a": "b"})), lambda w: of(w).labels["a"] == "b"),
     ("ADM-03", "metadata of a Workload change",

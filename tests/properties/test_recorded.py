@@ -9,13 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from typer.testing import CliRunner, Result
 
 from gangproof.errors import InputError
+from gangproof.impl.api import create, lookup
+from gangproof.impl.profiles import INTENDED
+from gangproof.impl.store import kind_of
+from gangproof.impl.table import Table
 from gangproof.load.recorded import load_recorded, load_recorded_text
 from gangproof.properties.conformance.follow import follow
 from gangproof.properties.conformance.followed import Difference, Followed
+from gangproof.properties.conformance.outside import changes
+from gangproof.properties.conformance.recording import Alter
 from gangproof.properties.conformance.report import ConformanceReport, follow_all, traces_of
+from gangproof.properties.named import gang, node, pod, world
 from gangproof.properties.verdict import Verdict
 
 FILE = Path(__file__).parents[1] / "data" / "recorded.jsonl"
@@ -444,3 +452,18 @@ def test_a_step_that_the_cluster_refuses_must_be_refused_by_the_model() -> None:
     assert followed(run).agrees
     run["scenario"]["steps"][-1] = {"finish": ["p1"]}
     assert not followed(run).agrees
+
+
+def test_an_update_keeps_what_the_control_plane_wrote() -> None:
+    """ADM-01: an update in a recorded run carries no status, and takes none away."""
+    status = {"disruption_target": True, "resource_claim_statuses": Table({"c": "p-c"}), "phase": "Running"}
+    written = evolve(pod("p", "g", node="n"), **status)
+    reported = evolve(gang("g", 1), resource_claim_statuses=Table({"c": "g-c"}))
+    start = world(node("n", 1))
+    for obj in (reported, written):
+        start = create(INTENDED, start, obj)
+    for bare in (pod("p", "g"), gang("g", 1)):
+        labelled = evolve(bare, labels=Table({"a": "b"}))
+        ((_, after, _),) = (change(start) for change in changes(Alter((labelled,)), start, INTENDED))
+        old, new = (lookup(now, kind_of(bare), bare.key) for now in (start, after))
+        assert old is not None and new == evolve(old, labels=labelled.labels)
