@@ -126,7 +126,8 @@ def _page(shown: Scene, *, depth: int = 0) -> str:
         lanes = [[_lane(lane) for lane in row] for row in _rows(shown.lanes, 4)]
         rows.append(inner(table(lanes, CELLSPACING=4), ALIGN="LEFT"))
     if shown.domains:
-        rows.append(inner(_machines(shown), ALIGN="LEFT"))
+        across = 3 if sum(domain.size for domain in shown.domains) > 2 else 2
+        rows.append(inner(_domains(shown.domains, across), ALIGN="LEFT"))
     if shown.claims:
         hubs = [inner(_hub(claim), ALIGN="LEFT", VALIGN="TOP") for claim in shown.claims]
         rows.append(inner(table(_rows(hubs, 2 if headed else 1), CELLSPACING=8), ALIGN="LEFT"))
@@ -234,24 +235,20 @@ def _more(count: int) -> list[list[str]]:
     return [[cell([[Words(f"and {count} more", 9, FAINT)]])]] if count else []
 
 
-def _machines(shown: Scene) -> str:
-    across, per_row = _grid(shown)
-    boxes = [_domain(domain, across) for domain in shown.domains]
-    return table(_rows(boxes, per_row), CELLSPACING=4)
-
-
-def _grid(shown: Scene) -> tuple[int, int]:
-    """How many nodes of one domain, and how many domains, stand side by side."""
-    across = 3 if len(shown.machines) > 2 else 2
-    widest = max((min(len(domain.machines), across) for domain in shown.domains), default=1)
-    return across, max(1, across // widest)
+def _domains(domains: Sequence[Domain], across: int) -> str:
+    """The boxes side by side, as far as no more than so many nodes stand side by side."""
+    widest = max(min(domain.size, across) for domain in domains)
+    return table(_rows([_domain(domain, across) for domain in domains], across // widest), CELLSPACING=4)
 
 
 def _domain(domain: Domain, across: int) -> str:
-    rows = [[_machine(machine) for machine in row] for row in _rows(domain.machines, across)]
+    if domain.inner:
+        rows: list[Sequence[str]] = [[inner(_domains(domain.inner, across))]]
+    else:
+        rows = [[_machine(machine) for machine in row] for row in _rows(domain.machines, across)]
     if not domain.label:
         return inner(table(rows, CELLSPACING=4), VALIGN="TOP")
-    head = [cell([[Words(domain.label, 10, FAINT, bold=True)]], COLSPAN=min(across, len(domain.machines)))]
+    head = [cell([[Words(domain.label, 10, FAINT, bold=True)]], COLSPAN=max(map(len, rows)))]
     box = table([head, *rows], CELLSPACING=5)
     return inner(box, BORDER=1, COLOR=RULE, STYLE="ROUNDED,DASHED", VALIGN="TOP")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gangproof.counterexamples.draw.scene import NO_GROUP, Card, Chip, Relation, Scene, Tag
+from gangproof.counterexamples.draw.scene import NO_GROUP, Card, Chip, Domain, Relation, Scene, Tag
 from gangproof.counterexamples.draw.stage import scene
 from gangproof.counterexamples.names import short
 from gangproof.counterexamples.trace import PodState, Trace
@@ -53,19 +53,7 @@ def _lines(shown: Scene) -> Iterator[str]:
         yield f'  subgraph lane{i}["{_label([f"no node: {lane.state}"])}"]'
         yield from _chips(lane.chips, lane.more, f"l{i}", "    ", ids)
         yield "  end"
-    for i, domain in enumerate(shown.domains):
-        indent = "  "
-        if domain.label:
-            yield f'  subgraph domain{i}["{_label([domain.label])}"]'
-            indent = "    "
-        for j, machine in enumerate(domain.machines):
-            head = [f"{_mark(machine.mark.broken)}node {machine.name}", *machine.remarks]
-            label = _label([*head, ", ".join(bar.text for bar in machine.bars)])
-            yield f'{indent}subgraph n{i}x{j}["{label}"]'
-            yield from _chips(machine.chips, machine.more, f"n{i}x{j}", indent + "  ", ids)
-            yield f"{indent}end"
-        if domain.label:
-            yield "  end"
+    yield from _domains(shown.domains, "", "  ", ids)
     if shown.hidden:
         yield f'  hidden["{_label(shown.hidden)}"]'
     for i, card in enumerate(shown.claims):
@@ -78,6 +66,22 @@ def _lines(shown: Scene) -> Iterator[str]:
         arrow = "==>" if wait in shown.deadlock else "-->"
         why = f'|"{_label([wait.why])}"|' if wait.why else ""
         yield f"  w{names.index(wait.waiter)} {arrow}{why} w{names.index(wait.awaited)}"
+
+
+def _domains(domains: Iterable[Domain], prefix: str, indent: str, ids: dict[str, str]) -> Iterator[str]:
+    for i, domain in enumerate(domains):
+        name, deeper = f"{prefix}{i}x", indent + "  " if domain.label else indent
+        if domain.label:
+            yield f'{indent}subgraph domain{prefix}{i}["{_label([domain.label])}"]'
+        for j, machine in enumerate(domain.machines):
+            head = [f"{_mark(machine.mark.broken)}node {machine.name}", *machine.remarks]
+            label = _label([*head, ", ".join(bar.text for bar in machine.bars)])
+            yield f'{deeper}subgraph n{name}{j}["{label}"]'
+            yield from _chips(machine.chips, machine.more, f"n{name}{j}", deeper + "  ", ids)
+            yield f"{deeper}end"
+        yield from _domains(domain.inner, name, deeper, ids)
+        if domain.label:
+            yield f"{indent}end"
 
 
 def _links(claim: Card, name: str, ids: dict[str, str]) -> Iterator[str]:

@@ -110,10 +110,16 @@ class Machine:
 
 @frozen
 class Domain:
-    """Nodes with the same value of a topology label; the label is empty for nodes that are in none."""
+    """Nodes with the same value of a topology label, or smaller domains of these; no label for nodes in none."""
 
     label: str
-    machines: tuple[Machine, ...]
+    machines: tuple[Machine, ...] = ()
+    inner: tuple[Domain, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many nodes are shown in it."""
+        return len(self.machines) + sum(domain.size for domain in self.inner)
 
 
 @frozen
@@ -201,8 +207,3 @@ class Scene:
     def caption(self) -> str:
         """The moment, and the event that led to it, in one line."""
         return f"{self.moment} · {self.event}" if self.event else self.moment
-
-    @property
-    def machines(self) -> tuple[Machine, ...]:
-        """Every node that is shown."""
-        return tuple(machine for domain in self.domains for machine in domain.machines)

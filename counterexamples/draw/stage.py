@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gangproof.counterexamples.changes import changes, where
 from gangproof.counterexamples.draw.links import links
@@ -87,7 +87,7 @@ def scene(trace: Trace, index: int) -> Scene:
         clause_label=clause_label(trace),
         groups=tuple(map(page.group, groups)),
         lanes=page.lanes(),
-        domains=page.domains(machines),
+        domains=page.domains(machines, page.topology),
         hidden=tuple(f"and {count} more {what}" for what, count in unseen if count),
         claims=tuple(map(page.claim, claims)),
         waits=tuple(waits),
@@ -236,15 +236,26 @@ class _Page:
                 lanes.append(Lane(state, tuple(chips), more))
         return tuple(lanes)
 
-    def domains(self, nodes: Sequence[NodeView]) -> tuple[Domain, ...]:
-        found: dict[str, list[Machine]] = {}
+    def domains(self, nodes: Sequence[NodeView], keys: Sequence[str]) -> tuple[Domain, ...]:
+        """The domains of the first key, in each those of the next; one that fills another shares its box."""
+        if not keys:
+            return (Domain("", tuple(map(self.machine, nodes))),) if nodes else ()
+        found: dict[str | None, list[NodeView]] = {}
         for node in nodes:
-            labels = dict(node.labels)
-            label = ", ".join(
-                f"{short(name)}={short(labels[name])}" for name in self.topology if name in labels
-            )
-            found.setdefault(label, []).append(self.machine(node))
-        return tuple(Domain(label, tuple(machines)) for label, machines in found.items())
+            found.setdefault(dict(node.labels).get(keys[0]), []).append(node)
+        domains: list[Domain] = []
+        for value, here in found.items():
+            inner = self.domains(here, keys[1:])
+            if value is None:
+                domains.extend(inner)
+                continue
+            label = f"{short(keys[0])}={short(value)}"
+            if len(inner) == 1:
+                label = ", ".join(filter(None, (label, inner[0].label)))
+                domains.append(evolve(inner[0], label=label))
+            else:
+                domains.append(Domain(label, inner=inner))
+        return tuple(domains)
 
 
 def _page(trace: Trace, index: int) -> _Page:
@@ -264,10 +275,22 @@ def _page(trace: Trace, index: int) -> _Page:
         stood={pod.key: pod for pod in before.pods},
         pods=(*frame.pods, *left),
         tags=tags(trace),
-        topology=tuple(dict.fromkeys(g.topology for f in trace.frames for g in f.groups if g.topology)),
+        topology=_coarse_first(trace),
         changed=frozenset((change.kind, change.key) for change in changes(before, frame)),
         involved=frozenset(trace.involved if broken else ()),
     )
+
+
+def _coarse_first(trace: Trace) -> tuple[str, ...]:
+    """The topology keys of all groups, first those that put many nodes into few domains."""
+    keys = dict.fromkeys(group.topology for frame in trace.frames for group in frame.groups if group.topology)
+    nodes = {node.name: dict(node.labels) for frame in trace.frames for node in frame.nodes}
+
+    def domains_per_node(key: str) -> float:
+        values = [labels[key] for labels in nodes.values() if key in labels]
+        return len(set(values)) / max(1, len(values))
+
+    return tuple(sorted(keys, key=domains_per_node))
 
 
 def _room(all_: int, places: int, fewest: int = _FEWEST, most: int = _MOST) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from gangproof.counterexamples.draw.scene import Bar, Chip, Machine, Mark, Scene
+from gangproof.counterexamples.draw.scene import Bar, Chip, Domain, Machine, Mark, Scene
 from gangproof.counterexamples.draw.stage import scene
 from gangproof.counterexamples.names import bare, clean, pack, wrap
 from gangproof.counterexamples.trace import Trace
@@ -43,10 +43,7 @@ def _lines(shown: Scene, *, headed: bool) -> Iterator[str]:
             f"{_mark(chip.mark)}{_name(chip)}{f' ({chip.status})' if chip.was else ''}" for chip in lane.chips
         ]
         yield from _entry(f"  {lane.state}: ", [*names, *_more(lane.more)], ", ")
-    for domain in shown.domains:
-        if domain.label:
-            yield from wrap(domain.label, COLUMNS, first="= ")
-        yield from _side_by_side([_box(machine) for machine in domain.machines])
+    yield from _domains(shown.domains, "=")
     for card in shown.claims:
         yield from _entry(
             f"{_mark(card.mark)}claim {card.name}: ",
@@ -63,6 +60,16 @@ def _lines(shown: Scene, *, headed: bool) -> Iterator[str]:
         yield from wrap(shown.clause, COLUMNS, "        ", first=f"{shown.clause_label}: ")
     yield from pack(shown.facts, COLUMNS)
     yield from wrap(shown.after, COLUMNS)
+
+
+def _domains(domains: Sequence[Domain], sign: str) -> Iterator[str]:
+    """Domain by domain; one equals sign more for each domain that another is in."""
+    for domain in domains:
+        if domain.label:
+            yield from wrap(domain.label, COLUMNS, first=f"{sign} ")
+        if domain.machines:
+            yield from _side_by_side([_box(machine) for machine in domain.machines])
+        yield from _domains(domain.inner, sign + "=")
 
 
 def _mark(mark: Mark) -> str:

@@ -149,6 +149,50 @@ def test_topology_domains_are_boxes(zones: Trace) -> None:
     )
 
 
+def _racks(*labels: dict[str, str]) -> Trace:
+    """A node with each of these sets of labels, one group that keeps to racks and one that keeps to zones."""
+    nodes = tuple(NodeView(f"n{i}", labels=tuple(each.items())) for i, each in enumerate(labels))
+    groups = (GroupView("default/a", topology="rack"), GroupView("default/b", topology="zone"))
+    return Trace("t", (Frame(nodes, groups=groups),))
+
+
+def test_domains_of_two_keys_are_nested_the_larger_outside() -> None:
+    zones = [("east", "r1"), ("east", "r2"), ("west", "r3"), ("west", "r3")]
+    drawn = picture(_racks(*({"rack": rack, "zone": zone} for zone, rack in zones), {"zone": "north"}, {}), 0)
+    lines = [line for line in words(drawn) if "=" in line or line.startswith("node")]
+    assert lines == [
+        *("zone=east", "rack=r1", "node n0", "rack=r2", "node n1"),
+        *("zone=west, rack=r3", "node n2", "node n3"),
+        *("zone=north", "node n4"),
+        "node n5",
+    ]
+    frames = [
+        tuple(float(box.attrib[side]) for side in ("x", "y", "width", "height"))
+        for box in ElementTree.fromstring(drawn).iter(f"{SVG}rect")
+        if box.attrib.get("stroke-dasharray") == "5,2"
+    ]
+
+    def inside(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+        return all(
+            one[axis] > other[axis] and one[axis] + one[axis + 2] < other[axis] + other[axis + 2]
+            for axis in (0, 1)
+        )
+
+    assert sorted(sum(inside(one, other) for other in frames) for one in frames) == [0, 0, 0, 1, 1]
+
+
+def test_nested_domains_in_mermaid_and_text() -> None:
+    trace = _racks({"rack": "r1", "zone": "east"}, {"rack": "r2", "zone": "east"})
+    assert [line for line in str(draw(trace, "text", 0)).splitlines() if line.startswith("=")] == [
+        *("= zone=east", "== rack=r1", "== rack=r2")
+    ]
+    chart = str(draw(trace, "mermaid", 0)).splitlines()
+    opened = [line for line in chart if line.strip().startswith("subgraph")]
+    assert [len(line) - len(line.lstrip()) for line in opened] == [2, 4, 6, 4, 6]
+    assert len({line.split("[")[0] for line in opened}) == 5
+    assert len(opened) == sum(line.strip() == "end" for line in chart)
+
+
 def test_occupancy_is_drawn_and_told(zones: Trace) -> None:
     lines = words(picture(zones, 0))
     assert {"cpu 4/4", "cpu 5/4 over", "memory 4000Mi/8Gi", "cpu 2/4"} <= set(lines)

@@ -13,6 +13,7 @@ from pages import PAGES, ROOT, run
 
 PICTURES = {
     "bind-below-minimum.svg": ("gangproof faults F-01 --draw out", "out/F-01.svg"),
+    "shared-claim.svg": ("gangproof faults F-62 --draw out", "out/F-62.svg"),
     "careless.svg": (
         "python examples/contract/what_if.py examples/contract/careless.py out examples/two-gangs || [ $? = 1 ]",
         "out/INV-01.svg",
