@@ -65,12 +65,9 @@ kube-scheduler: go ## build the real kube-scheduler as an adapter (needs Go 1.26
 kube-scheduler-test: go ## vet and test that adapter
 	cd $(KUBE_SCHEDULER) && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./... && go test ./...
 
-# Not the claims: DRA-05-shipped is a livelock, and a run that is caught in it takes minutes. Not the unseen: it is known
-# that two deviations of claims, which rest on reading, are not met there.
-NOT_HELD := scenarios/claims.scenario.yaml scenarios/unseen.scenario.yaml
 conform: install kube-scheduler ## hold scenarios and random worlds against the real kube-scheduler
 	$(BIN)/gangproof conform kube-scheduler \
-	  $(filter-out $(NOT_HELD),$(sort $(wildcard scenarios/*.scenario.yaml)))
+	  $(sort $(wildcard scenarios/*.scenario.yaml))
 	$(BIN)/gangproof conform kube-scheduler --worlds $(WORLDS) --seed 11 || test $$? = 3
 	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 12 --features preemption || test $$? = 3
 	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 13 --features topology || test $$? = 3

@@ -183,8 +183,11 @@ def try_member(rules: Rules, world: World) -> tuple[World, ...]:
 
 
 def _freeing(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[World, bool], ...]:
-    """What DynamicResources does for a pod without a place, and whether that ends the chain (CYCLE-17, CLAIM-28)."""
-    if cycle.trial or not pod.resource_claims:
+    """What DynamicResources does for a pod without a place, and whether that ends the chain (CYCLE-17, CLAIM-28).
+
+    Where there are no nodes at all no PostFilter is asked.
+    """
+    if cycle.trial or not pod.resource_claims or not (cycle.snapshot and cycle.snapshot.nodes):
         return ((world, False),)
     return rules.free(rules, world, cycle, pod)
 

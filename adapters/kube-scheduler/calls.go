@@ -77,6 +77,14 @@ func (c *calls) enter(ctx context.Context, gone <-chan struct{}, key string) err
 	if err := c.failure(key); err != nil {
 		return err
 	}
+	if err := c.await(ctx, gone, key); err != nil {
+		return err
+	}
+	return c.failure(key) // a call that is open can be made to fail
+}
+
+// await returns when no step holds the call, or holds it no more.
+func (c *calls) await(ctx context.Context, gone <-chan struct{}, key string) error {
 	gate := c.gate(key)
 	if gate == nil {
 		return nil
@@ -85,10 +93,7 @@ func (c *calls) enter(ctx context.Context, gone <-chan struct{}, key string) err
 	if err := wait(ctx, gone, gate); err != nil {
 		return err
 	}
-	if err := c.line(ctx, gone, key); err != nil {
-		return err
-	}
-	return c.failure(key) // a call that is open can be made to fail
+	return c.line(ctx, gone, key)
 }
 
 // failure is the error of a call that is to fail, once.

@@ -117,11 +117,17 @@ func (i resourceClaims) Update(ctx context.Context, claim *resourcev1.ResourceCl
 	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
 		return nil, err
 	}
+	if err := i.c.calls.refused(ctx); err != nil {
+		return nil, err
+	}
 	return i.kept(i.ResourceClaimInterface.Update(ctx, claim, o))
 }
 
 func (i resourceClaims) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim, o metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
 	if err := i.c.enter(ctx, "claim", key(i.ns, claim.Name)); err != nil {
+		return nil, err
+	}
+	if err := i.c.calls.refused(ctx); err != nil {
 		return nil, err
 	}
 	return i.kept(i.ResourceClaimInterface.UpdateStatus(ctx, claim, o))

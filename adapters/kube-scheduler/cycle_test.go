@@ -139,8 +139,11 @@ func devices(count int, nodes ...string) []object {
 
 func TestClaims(t *testing.T) {
 	// Neither mode nor count of the request: both have defaults.
-	claim := object{"kind": "ResourceClaim", "metadata": object{"name": "claim"}, "spec": object{"devices": object{"requests": []any{object{"name": "r", "exactly": object{"deviceClassName": "dev"}}}}}}
-	claims := []any{object{"name": "c", "resourceClaimName": "claim"}}
+	named := func(name string) object {
+		return object{"kind": "ResourceClaim", "metadata": object{"name": name}, "spec": object{"devices": object{"requests": []any{object{"name": "r", "exactly": object{"deviceClassName": "dev"}}}}}}
+	}
+	using := func(name string) []any { return []any{object{"name": "c", "resourceClaimName": name}} }
+	claim, claims := named("claim"), using("claim")
 	uses := spec("resourceClaims", claims)
 	reserved := func(w *world) (all []string) {
 		for _, r := range w.look().Claims["claim"].ReservedFor {
@@ -172,6 +175,18 @@ func TestClaims(t *testing.T) {
 				t.Errorf("found %v", err)
 			}
 		}},
+	})
+	// Who fails to write is counted off twice, and what a sibling is about to write is given away.
+	play(t, Setup{Gates: claiming, Parallelism: 4}, func(w *world) {
+		w.hold("prebind/p2")
+		w.fail("prebind/p1")
+		w.create(node("n", 3), devices(1, "n"), claim, named("other"), group("g", 2, "resourceClaims", claims), podsOf("p1 p2", in("g"), uses))
+		w.step(Step{Attempt: true})
+		w.create(pod("x", spec("resourceClaims", using("other"))))
+		w.settle()
+		w.bound("x@n")
+		w.happened("failed", "prebind/p1")
+		w.happened("held", "prebind/p2")
 	})
 	// Two members write one claim at the same time: one of them is refused or, in another order of their calls, is bound
 	// where the device is not (kubernetes#140087).

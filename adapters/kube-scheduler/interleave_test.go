@@ -68,6 +68,29 @@ func TestInterleave(t *testing.T) {
 			return order
 		}), "p1p2", "p2p1")
 	})
+	t.Run("who comes late to a shared claim may never get it", func(t *testing.T) {
+		claim := object{"kind": "ResourceClaim", "metadata": object{"name": "claim"}, "spec": object{"devices": object{"requests": []any{object{"name": "r", "exactly": object{"deviceClassName": "dev"}}}}}}
+		claims := []any{object{"name": "c", "resourceClaimName": "claim"}}
+		sharing := object{"kind": "PodGroup", "metadata": object{"name": "g"}, "spec": object{"schedulingPolicy": object{"basic": object{}}, "resourceClaims": claims}}
+		members := podsOf("p1 p2 p3", in("g"), spec("resourceClaims", claims))
+		bound := map[int]bool{}
+		for seed := int64(0); seed < 40 && len(bound) < 2; seed++ {
+			play(t, Setup{Gates: claiming, Interleave: true, Restless: true, Seed: seed}, func(w *world) {
+				w.create(node("n", 3), devices(1, "n"), claim, sharing, members)
+				w.settle()
+				number := 0
+				for _, p := range w.look().Pods {
+					if p.Node != "" {
+						number++
+					}
+				}
+				bound[number] = true
+			})
+		}
+		if !bound[1] || !bound[3] {
+			t.Errorf("members bound in 40 seeds: found %v, expected one and three", bound)
+		}
+	})
 	facts(t, []fact{
 		{"a hot loop is cut by time", Setup{Gates: gang, Interleave: true, HotLimit: 5}, func(w *world) {
 			w.create(node("n", 1), group("g", 2), podsOf("p1 p2", in("g")))

@@ -40,6 +40,7 @@ func (s *Setup) profiles() ([]config.KubeSchedulerProfile, error) {
 		return nil, err
 	}
 	base := full.Profiles[0]
+	standFor(&base)
 	s.changePlugins(base.Plugins)
 	if len(s.Profiles) == 0 {
 		return []config.KubeSchedulerProfile{base}, nil
@@ -91,6 +92,9 @@ func (s *scenario) registry(gone <-chan struct{}) frameworkruntime.Registry {
 		gateName: func(_ context.Context, _ runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
 			return &gate{h, s.calls, gone}, nil
 		},
+		writesName: func(ctx context.Context, args runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
+			return s.newClaimWrites(ctx, args, h, gone)
+		},
 		scoreName: func(_ context.Context, _ runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
 			return &score{h, s.setup}, nil
 		},
@@ -105,7 +109,8 @@ func (s *scenario) registry(gone <-chan struct{}) frameworkruntime.Registry {
 }
 
 // gate makes Permit and PreBind points that steps can hold or fail. It does nothing at pods of which no step speaks,
-// except that in stepwise mode it lets binding cycles begin one after the other.
+// except that in stepwise mode it lets binding cycles begin one after the other. PreBind of a pod that has claims is
+// that of the plugin for devices.
 type gate struct {
 	handle fwk.Handle
 	calls  *calls
@@ -159,7 +164,7 @@ func (p *gate) PreBindPreFlight(ctx context.Context, _ fwk.CycleState, pod *v1.P
 	if err := p.calls.line(ctx, p.gone, key); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	if !p.calls.concerned(key) {
+	if !p.calls.concerned(key) || hasClaims(pod) {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
 	return nil, nil

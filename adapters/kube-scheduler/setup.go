@@ -42,6 +42,9 @@ type Setup struct {
 	NoKubelet bool `json:"noKubelet"`
 	// HotLimit is how many fruitless cycles may follow each other while no time passes; default 10.
 	HotLimit int `json:"hotLimit"`
+	// Restless lets a settle step end well although the cluster did not come to rest in all its time: whoever is caught in
+	// a livelock may be looked at.
+	Restless bool `json:"restless"`
 	// WatchDelay is how many milliseconds watch events come late at most, CallDelay how many the scheduler's
 	// writes take at most.
 	WatchDelay int `json:"watchDelay"`

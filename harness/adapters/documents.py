@@ -130,7 +130,8 @@ def plain_runs(
 ) -> Iterator[Run]:
     """Runs that the model can follow, of each document that can be run: cycle by cycle, without inner steps.
 
-    With the order of members pinned, and with the scheduler's own. A run that failed is left out.
+    With the order of members pinned, and with the scheduler's own. A run that failed, or never came to rest, is left
+    out.
     """
     can = frozenset(answers.hello(adapter.hello()).get("can") or ())
     for document in documents:
@@ -140,7 +141,7 @@ def plain_runs(
             check_steps(translation, can)
         except NotRunnableError:
             continue
-        told = evolve(translation, setup={**translation.setup, "trace": False})
+        told = evolve(translation, setup={**translation.setup, "trace": False, "restless": False})
         for mode in PLAIN:
             one = play(adapter, told, mode, watch)
             if not one.error:

@@ -94,6 +94,7 @@ def _setup(document: doc.Scenario) -> dict[str, Any]:
         "score": "rank" if options.rank else "default",
         "atomic": True,
         "trace": True,
+        "restless": True,
     }
     if options.node_scores is not None:
         setup |= {"score": "fixed", "nodeScores": dict(options.node_scores)}

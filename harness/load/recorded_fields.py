@@ -56,7 +56,7 @@ SCENARIO = Fields(
         "noBackoff": BOOLEAN,
         "watchDelay": INTEGER,
         "callDelay": INTEGER,
-        **dict.fromkeys(("seed", "hotLimit", "noKubelet", "atomic", "parallelism"), IGNORED),
+        **dict.fromkeys(("seed", "hotLimit", "noKubelet", "atomic", "parallelism", "restless"), IGNORED),
     }
 )
 POD = Fields(

@@ -233,7 +233,7 @@ class _Follower:
     def settled(self, step: Settle, stands: Sequence[Stand], until: float) -> list[Stand]:
         """Every stand in which the scheduler may come to rest."""
         found: dict[Stand, int] = {}
-        waiting = [evolve(stand, timely=False) for stand in stands]
+        waiting = [late for stand in stands for late in self.late(stand)]
         while waiting:
             stand = waiting.pop()
             new = stand.counts & ~found.get(stand, 0)

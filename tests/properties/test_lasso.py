@@ -33,12 +33,8 @@ from gangproof.properties.traces import Meta
 from gangproof.properties.verdict import Verdict
 
 FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.scenario.yaml"))
-NOT_YET = (Path(__file__).parents[1] / "scenarios" / "not_yet.txt").read_text().split()
 INTENDED_DOCUMENTS = [
-    document
-    for file in FILES
-    for document in load_scenarios(file)
-    if document.profile != "v1.36.3" and document.id not in NOT_YET
+    document for file in FILES for document in load_scenarios(file) if document.profile != "v1.36.3"
 ]
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 TWO_NAMES = Settings(profiles=("default-scheduler", "other"))
