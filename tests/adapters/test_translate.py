@@ -140,6 +140,7 @@ def test_the_setup_says_how_the_scheduler_is_to_be() -> None:
         "noBackoff": True,
         "atomic": True,
         "trace": True,
+        "restless": True,
         "parallelism": 16,
     }
     on = {"GenericWorkload", "GangScheduling", "WorkloadAwarePreemption"}
