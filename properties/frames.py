@@ -6,20 +6,23 @@ count against the minimum. An event says in words what happened and by which rul
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import frozen
 
 from gangproof.counterexamples import trace as shown
 from gangproof.impl.actions import Action
+from gangproof.impl.control import Revision
 from gangproof.impl.members import count
 from gangproof.impl.objects import Pod, PodGroup
-from gangproof.impl.store import KINDS, as_stored
+from gangproof.impl.store import KINDS, as_stored, unseen
 from gangproof.impl.world import World
 from gangproof.properties.claim_frames import claim_views
 from gangproof.properties.scenarios.judge import short
 from gangproof.properties.system import Path
 
+_CHANGES = 3
 PLACES = {
     "active": shown.PodState.ACTIVE,
     "backoff": shown.PodState.BACKOFF,
@@ -29,14 +32,29 @@ PLACES = {
 
 
 def frame(world: World, resources: Sequence[str]) -> shown.Frame:
-    """The world as a frame, as it is stored, with occupancy in these resources."""
-    world = as_stored(world)
+    """The world as a frame, as it is stored, with occupancy in these resources; noted is who is behind with what."""
+    seen, world = world, as_stored(world)
     return shown.Frame(
-        nodes=tuple(_nodes(world, resources)),
+        nodes=tuple(_nodes(world, resources, known=world is seen)),
         pods=tuple(_pod(world, pod, resources) for pod in world.pods.values()),
         groups=tuple(_group(world, group) for group in world.groups.values()),
         claims=tuple(claim_views(world)),
+        note="; ".join(_not_seen(seen)),
     )
+
+
+def _not_seen(world: World) -> Iterator[str]:
+    """Who has yet to see what, a phrase for each view that is behind."""
+    for name in world.control.behind:
+        changes = tuple(dict.fromkeys(map(_changed, unseen(world, name))))
+        told = ", ".join(changes[:_CHANGES])
+        more = f" and {len(changes) - _CHANGES} more" if len(changes) > _CHANGES else ""
+        yield f"{name.partition('/')[0].replace('-', ' ')} has not seen yet that {told}{more}"
+
+
+def _changed(change: Revision) -> str:
+    what = "is there" if change.old is None else "is gone" if change.new is None else "has changed"
+    return f"{change.kind} {short(change.key)} {what}"
 
 
 def resources_of(worlds: Iterable[World]) -> tuple[str, ...]:
@@ -50,18 +68,29 @@ def resources_of(worlds: Iterable[World]) -> tuple[str, ...]:
     return tuple(sorted(asked))
 
 
-def _nodes(world: World, resources: Sequence[str]) -> Iterator[shown.NodeView]:
-    for name, info in world.cache.items():
-        node = info.node
-        whole = node.allocatable if node is not None else info.used
+def _nodes(world: World, resources: Sequence[str], *, known: bool) -> Iterator[shown.NodeView]:
+    """The nodes of the scheduler's cache; where it does not know of all that is stored, occupancy is added up anew."""
+    for name in (*world.cache, *(name for name in world.nodes if name not in world.cache)):
+        node = world.nodes.get(name)
+        used = world.cache[name].used if known else _used(world, name)
+        whole = node.allocatable if node is not None else used
         yield shown.NodeView(
             name=name,
             capacity=tuple((r, whole.get(r, 0)) for r in resources),
-            used=tuple((r, info.used.get(r, 0)) for r in resources),
+            used=tuple((r, used.get(r, 0)) for r in resources),
             labels=tuple((k, v) for k, v in node.labels.items() if v != name) if node is not None else (),
             unschedulable=node is not None and node.unschedulable,
             note="" if node is not None else "node is gone",
         )
+
+
+def _used(world: World, node: str) -> Counter[str]:
+    """What the pods ask for that are on the node or are about to be."""
+    used = Counter[str]()
+    for key, pod in world.pods.items():
+        if not pod.terminal and (pod.node_name or world.assumed.get(key)) == node:
+            used.update({**pod.requests, "pods": 1})
+    return used
 
 
 def _pod(world: World, pod: Pod, resources: Sequence[str]) -> shown.PodView:
@@ -166,8 +195,6 @@ def tell(action: Action) -> Telling:
             return Telling("API server", f"the eviction of {what} fails", ("PREEMPT-31",))
         case "last-call":
             return Telling("scheduler", f"begins the last eviction for {what}", ("PREEMPT-33",))
-        case "see":
-            return Telling("scheduler", f"sees {what} as it is now", ("ACT-10",))
         case "submit":
             return Telling(
                 "scheduler", f"carries out the verdict {args[1]} for {what}", ("CYCLE-43", "CYCLE-47")
@@ -212,7 +239,7 @@ def tell(action: Action) -> Telling:
         case "let-go":
             return Telling("protection controller", f"lets {what} go", ("ACT-27", "GC-02"))
         case "see":
-            return Telling(what, f"sees the change of {args[1]}", ("ACT-10",))
+            return Telling(what.replace("-", " "), f"sees the change of {args[1]}", ("ACT-10",))
         case "restart":
             return Telling("scheduler", "starts anew", ("ACT-30",))
         case "lands" | "lost":

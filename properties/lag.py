@@ -76,7 +76,7 @@ def of_the_store() -> Questions[World, Action]:
 def _asked(id: str) -> StepJudge:
     def ask(before: World, action: Action, after: World) -> Violation | None:
         found = next((one for one in _broken(before, action, after) if one.invariant.id == id), None)
-        return None if found is None else Violation(id, str(found), found.binding)
+        return None if found is None else Violation(id, str(found), found)
 
     return ask
 

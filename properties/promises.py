@@ -44,7 +44,7 @@ def clause(violation: Violation) -> str:
 
 def involved(violation: Violation, world: World) -> tuple[str, ...]:
     """The keys of the objects of the world that the violation is about, as far as its evidence tells."""
-    known = {*world.pods, *world.groups, *world.nodes}
+    known = {*world.pods, *world.groups, *world.nodes, *world.claims}
     return tuple(dict.fromkeys(name for name in _named(violation.evidence) if name in known))
 
 

@@ -347,8 +347,8 @@ def make_trace(
 
 
 def _from_where_it_begins(path: Path[World, Action]) -> Path[World, Action]:
-    """The run without the creations that it starts with, its last step always kept."""
+    """The run without what it starts with, creations and that they are seen; its last step is always kept."""
     start, steps = path.initial, path.steps
-    while len(steps) > 1 and steps[0][0].name == "create":
+    while len(steps) > 1 and steps[0][0].name in ("create", "see"):
         start, steps = steps[0][1], steps[1:]
     return Path(start, steps)

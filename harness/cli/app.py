@@ -12,6 +12,7 @@ from gangproof.cli.draw import draw
 from gangproof.cli.explain import explain
 from gangproof.cli.faults import faults
 from gangproof.cli.fuzz import fuzz
+from gangproof.cli.lag import lag
 from gangproof.cli.prove import prove
 from gangproof.cli.rules import rules
 from gangproof.cli.terminal import Session, emit
@@ -50,6 +51,6 @@ def options(
     context.obj = Session(debug)
 
 
-for function in (check, explain, prove, fuzz, faults, draw, rules):
+for function in (check, explain, prove, fuzz, faults, lag, draw, rules):
     app.command(context_settings=CONTEXT)(function)
 app.add_typer(conform, name="conform", context_settings=CONTEXT)

@@ -17,7 +17,8 @@ SUFFIXES = {"svg": ".svg", "html": ".html", "json": ".trace.json"}
 
 def save(traces: Sequence[Trace], folder: Path) -> Iterator[str]:
     """Save each trace in the folder, which is made if need be, under the name of its fault or its property, behind
-    that of the scenario if it is of one that was run elsewhere; gives a line for each file.
+    that of the scenario if it is of one that was run elsewhere, before that of its world if it is one of views that
+    lag; gives a line for each file.
 
     Raises UsageError if the folder or a file cannot be written.
     """
@@ -26,7 +27,8 @@ def save(traces: Sequence[Trace], folder: Path) -> Iterator[str]:
     used: dict[str, int] = {}
     for trace in traces:
         meta = dict(trace.meta)
-        about = meta.get("fault") or "-".join(filter(None, (meta.get("scenario"), trace.property_id)))
+        parts = (meta.get("scenario"), trace.property_id, meta.get("lag"))
+        about = meta.get("fault") or "-".join(filter(None, parts))
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", about).strip("-.") or "trace"
         used[name] = used.get(name, 0) + 1
         if used[name] > 1:

@@ -21,8 +21,8 @@ PICTURES = {
 }
 """The command that makes each picture, in the checkout's folder, and where it saves it."""
 
-MADE_WITH_THEIR_PAGE = ("limit-", "finding-")
-"""The pictures of the pages of limits and findings are made by the code that makes the page, and tested with it."""
+MADE_WITH_THEIR_PAGE = ("limit-", "finding-", "lag-")
+"""The pictures of limits, findings and late views are made by the code that makes their page, and tested with it."""
 
 
 @pytest.mark.parametrize("name", PICTURES)

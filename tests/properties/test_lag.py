@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 import pytest
 from attrs import evolve
 
@@ -13,11 +16,13 @@ from gangproof.impl.store import KINDS, WATCHES, view
 from gangproof.impl.world import Settings, World
 from gangproof.properties.explore import Exploration, Limits, explore
 from gangproof.properties.judges import questions
-from gangproof.properties.lag import as_if_prompt, lagging, of_the_store, stale_reads, views
+from gangproof.properties.lag import as_if_prompt, lagging, of_the_store, views
 from gangproof.properties.machine import Machine, settle
 from gangproof.properties.named import NAMED, gang, node, pod, world
 from gangproof.properties.quotient import compare
 from gangproof.properties.settled import SETTLED
+from gangproof.properties.stale import CASES, Looked, Run, Stale, look, look_at
+from gangproof.properties.stale_page import distinct, draw, picture_name, section
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.verdict import Verdict
 
@@ -47,7 +52,7 @@ STATES = {
     "an eviction": (9, 356),
 }
 """States where everybody sees everything at once, and where each view may be one change behind."""
-MEMBER_LOST = world(node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g"), deletions=1)
+PAGE = Path(__file__).parents[2] / "docs" / "lag.md"
 
 
 def asked(start: World) -> Exploration[World, Action]:
@@ -76,43 +81,96 @@ def test_a_job_whose_controller_sees_late() -> None:
         assert (found.states, found.stop, dict(found.counterexamples)) == (states, "exhausted", {})
 
 
-ONLY_WHERE_PROMPT = [
-    ("INV-29", world(node("n", 1), gang("g", 1), pod("a", "g"), deletions=1), "protection-controller", 7),
-    ("INV-01", MEMBER_LOST, "scheduler", 10),
-    ("INV-02", MEMBER_LOST, "scheduler", 10),
-    ("INV-05", WORLDS["a pod is bound by others"], "scheduler", 8),
-    ("INV-05", WORLDS["the node is lost"], "scheduler", 8),
-]
-"""The promise, a world, whose views lag there, and the steps of a shortest run that breaks it in the store."""
+ONLY_WHERE_PROMPT = {
+    "a-member-is-deleted": (8, (34, 95)),
+    "a-pod-is-bound-by-others": (7, (26, 90)),
+    "the-node-is-lost": (6, (13, 33)),
+    "a-unit-has-grown": (12, (34, 129)),
+    "a-pod-comes-to-a-group-that-goes": (5, (14, 39)),
+}
+"""Steps of a shortest run that breaks a promise in the store; states where nobody lags, and where one view does."""
 
 
-@pytest.mark.parametrize(("promise", "start", "component", "steps"), ONLY_WHERE_PROMPT)
-def test_what_holds_only_where_views_are_prompt(
-    promise: str, start: World, component: str, steps: int
-) -> None:
+def test_every_case_is_tried() -> None:
+    assert tuple(ONLY_WHERE_PROMPT) == tuple(case.name for case in CASES)
+
+
+@lru_cache
+def looked() -> Stale:
+    return look()
+
+
+@pytest.mark.parametrize("one", looked().looked, ids=lambda one: one.case.name)
+def test_what_holds_only_where_views_are_prompt(one: Looked) -> None:
     """ACT-10: of what is stored, with one stale read; where nobody lags, and of what is seen, it is kept."""
-    late = lagging(start, 1, [name for name in views(start) if name.startswith(component)])
-    found = explore(Machine(INTENDED, [late]), of_the_store(), LIMITS)
-    path = found.counterexamples[promise].path
-    assert (len(path), stale_reads(path)) == (steps, 1)
-    assert explore(Machine(INTENDED, [start]), of_the_store(), LIMITS).verdict is Verdict.HOLDS
+    steps, states = ONLY_WHERE_PROMPT[one.case.name]
+    assert one.verdict is one.prompt.verdict is Verdict.HOLDS
+    assert (one.prompt.states, one.late.states) == states
+    assert tuple(run.promise for run in one.runs) == one.case.breaks
+    assert {(len(run.path), run.stale_reads) for run in one.runs} == {(steps, 1)}
+    late = lagging(one.case.world, 1, [one.case.view])
     assert not explore(Machine(INTENDED, [late]), questions(), LIMITS).counterexamples
 
 
 def test_the_shortest_run_to_a_group_that_goes_under_its_pod() -> None:
     """INV-29, GC-02: the controller decides by its view of the pods."""
-    promise, start, component, _ = ONLY_WHERE_PROMPT[0]
-    late = lagging(start, 1, [name for name in views(start) if name.startswith(component)])
-    found = explore(Machine(INTENDED, [late]), of_the_store(), LIMITS).counterexamples[promise]
-    assert [str(action) for action in found.path.actions] == [
+    (run,) = (run for run in looked().runs if run.promise == "INV-29")
+    assert [str(action) for action in run.path.actions] == [
         "create node/n",
         "create podGroup/default/g",
-        "see protection-controller podGroup/default/g",
         "create pod/default/a",
         "delete podGroup/default/g",
-        "see protection-controller podGroup/default/g",
         "let-go podGroup/default/g",
     ]
+
+
+def test_a_unit_that_has_grown_unseen_is_evicted_in_part() -> None:
+    """INV-17, PREEMPT-20: the scheduler names the victims that it knows; its trace tells what it does not know."""
+    (run,) = (run for run in looked().runs if run.promise == "INV-17")
+    assert str(run.path.actions[-1]) == "cycle default/g Waiting default/p→nowhere for default/v1"
+    trace = run.trace()
+    assert trace.headline.startswith("INV-17 violated (1 stale read): the scheduler sees late")
+    assert [frame.note for frame in trace.frames] == [
+        "",
+        "scheduler has not seen yet that pod v2 has changed",
+        "scheduler has not seen yet that pod v2 has changed, pod p has changed",
+    ]
+    before, now, _ = ({node.name: dict(node.used)["cpu"] for node in frame.nodes} for frame in trace.frames)
+    assert (before, now) == ({"m": 0, "n": 2000}, {"m": 3000, "n": 2000}), "occupancy is that of the store"
+
+
+def test_what_is_known_is_held_against_what_is_found() -> None:
+    """A break that no case is about is a violation, and a search that was cut short is inconclusive."""
+    (one,) = (one for one in looked().looked if one.case.name == "the-node-is-lost")
+    assert evolve(one, case=evolve(one.case, breaks=())).verdict is Verdict.VIOLATED
+    assert evolve(one, prompt=one.late).verdict is Verdict.VIOLATED
+    assert look_at(one.case, Limits(states=20)).verdict is Verdict.INCONCLUSIVE
+    with pytest.raises(KeyError, match="INV-03"):
+        look(["INV-03"])
+
+
+def test_the_page_tells_what_is_found() -> None:
+    told = (
+        PAGE.read_text(encoding="utf-8")
+        .partition("<!-- stale:begin -->\n")[2]
+        .partition("<!-- stale:end -->")[0]
+    )
+    assert told == section(looked())
+
+
+SHOWN = [runs[0] for one in looked().looked for runs in distinct(one)]
+
+
+@pytest.mark.parametrize("run", SHOWN, ids=picture_name)
+def test_the_picture_is_what_the_code_draws(run: Run, tmp_path: Path) -> None:
+    drawn = tmp_path / picture_name(run)
+    drawn.write_text(draw(run), encoding="utf-8")
+    assert drawn.read_bytes() == (PAGE.parent / "pictures" / drawn.name).read_bytes(), f"now: {drawn}"
+
+
+def test_every_picture_of_a_late_view_is_made() -> None:
+    there = {path.name for path in (PAGE.parent / "pictures").glob("lag-*.svg")}
+    assert there == set(map(picture_name, SHOWN))
 
 
 @pytest.mark.parametrize("name", ["fits", "short", "a plain pod is deleted", "an eviction"])
