@@ -44,16 +44,16 @@ Names = Iterable[str]
 class Promise:
     """Something that a run must not put off for ever.
 
-    `owed` names those to whom a world owes it, `kept` those for whom a step keeps it. `recurs` names those for
-    whom a step is one of those that must come again and again for the promise to be broken; None if waiting is
-    enough. `words` say what is wrong, after a name.
+    `owed` names those to whom a world owes it, `kept` those for whom a step keeps it. Each of `recurs` names those
+    for whom a step is one that must come again and again for the promise to be broken; none if waiting is enough.
+    `words` say what is wrong, after a name.
     """
 
     id: str
     words: str
     owed: Callable[[World], Names]
     kept: Callable[[World, Action, World], Names] = lambda before, action, after: ()
-    recurs: Callable[[World, Action, World], Names] | None = None
+    recurs: tuple[Callable[[World, Action, World], Names], ...] = ()
 
 
 @frozen
@@ -183,7 +183,7 @@ class _Search:
         start, name, part, inner = best
         violation = Violation(promise.id, f"{name} {promise.words}", (name,))
         way = self.graph.way(start)
-        recurring = [edge for edge in inner if self.recurs(promise, name, edge)]
+        recurring = self.recurring(promise, name, inner)
         around = self.around(start, part, inner, recurring)
         steps = tuple((action, self.states[target]) for _, action, target in (*way, *around))
         initial = self.states[way[0][0] if way else start]
@@ -205,7 +205,7 @@ class _Search:
         waiting = [(list(places), within)]
         while waiting:
             for part, inner in _components(*waiting.pop()):
-                if promise.recurs is not None and not any(self.recurs(promise, name, edge) for edge in inner):
+                if not all(self.recurring(promise, name, inner)):
                     continue
                 if not self.always(part) <= {duty(action) for _, action, _ in inner}:
                     continue
@@ -230,14 +230,16 @@ class _Search:
         source, action, target = edge
         return name in promise.kept(self.states[source], action, self.states[target])
 
-    def recurs(self, promise: Promise, name: str, edge: Edge) -> bool:
-        source, action, target = edge
-        return promise.recurs is not None and name in promise.recurs(
-            self.states[source], action, self.states[target]
-        )
+    def recurring(self, promise: Promise, name: str, edges: Sequence[Edge]) -> list[list[Edge]]:
+        """For each kind of step that must come again and again those that are one."""
+        states = self.states
+        return [
+            [edge for edge in edges if name in recurs(states[edge[0]], edge[1], states[edge[2]])]
+            for recurs in promise.recurs
+        ]
 
     def around(
-        self, start: int, part: Sequence[int], inner: Sequence[Edge], recurring: Sequence[Edge]
+        self, start: int, part: Sequence[int], inner: Sequence[Edge], recurring: Sequence[Sequence[Edge]]
     ) -> list[Edge]:
         """A way round from the start that is fair.
 
@@ -248,8 +250,11 @@ class _Search:
         for edge in inner:
             leaving[edge[0]].append(edge)
         way: list[Edge] = []
-        if recurring:
-            way += _towards(start, leaving, lambda edge: edge in recurring)
+        for wanted in recurring:
+            if not any(edge in wanted for edge in way):
+                way += _towards(
+                    way[-1][2] if way else start, leaving, lambda edge, wanted=wanted: edge in wanted
+                )
         while inner:
             visited = [start, *(edge[2] for edge in way)]
             if missing := self.always(visited) - {duty(action) for _, action, _ in way}:

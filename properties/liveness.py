@@ -139,9 +139,28 @@ def _justified(before: World, action: Action, after: World) -> Iterable[str]:
     return before.members if action.name in (*USERS, "evict", "bind", "bind-fails") else ()
 
 
-def _evicts(before: World, action: Action, after: World) -> Iterable[str]:
-    """The group for which an eviction takes a pod away in this step (LIVE-07)."""
-    return (action.args[1],) if action.name == "evict" else ()
+def _evictions(action: Action) -> Iterator[tuple[str, ...]]:
+    """Of each eviction in this step its victim and its preemptor."""
+    for done in (action, *(step for step, _ in action.via)):
+        if done.name == "evict":
+            yield done.args
+
+
+def _evicts(before: World, action: Action, after: World) -> Iterator[str]:
+    """The groups for which an eviction takes a pod away in this step (LIVE-07)."""
+    return (preemptor for _, preemptor, *_ in _evictions(action))
+
+
+def _is_evicted(before: World, action: Action, after: World) -> Iterator[str]:
+    """The groups from which an eviction takes a pod away in this step (LIVE-07)."""
+    for victim, *_ in _evictions(action):
+        pod = before.pods.get(victim)
+        if pod is not None and pod.group is not None:
+            yield pod.group
+
+
+def _groups(world: World) -> Iterable[str]:
+    return world.groups
 
 
 LIVENESS = (
@@ -166,24 +185,36 @@ LIVENESS = (
         _each(preemptor_asleep, "LIVE-06", "DefaultPreemption"),
         _tried,
     ),
-    Promise("LIVE-07", "evicts again and again and is never placed", _unplaced, recurs=_evicts),
+    Promise("LIVE-07", "evicts again and again and is never placed", _unplaced, recurs=(_evicts,)),
+    Promise("LIVE-07", "evicts and is evicted, over and over", _groups, recurs=(_evicts, _is_evicted)),
     Promise("LIVE-08", "has room and is never placed", _fitting("LIVE-08")),
-    Promise("LIVE-09", "is tried again and again without a pause", _with_backoff, _justified, recurs=_tries),
+    Promise(
+        "LIVE-09", "is tried again and again without a pause", _with_backoff, _justified, recurs=(_tries,)
+    ),
     Promise("LIVE-10", "has no name for a generated claim for ever", users_without_a_name),
     Promise("LIVE-11", "is kept for ever for a PodGroup that is gone", claims_of_the_gone),
-    Promise("LIVE-13", "is tried again and again, and no condition tells why", _untold, recurs=_tries),
+    Promise("LIVE-13", "is tried again and again, and no condition tells why", _untold, recurs=(_tries,)),
     Promise("LIVE-15", "never gets its Workload, its PodGroup and all its pods, or its end", _job_without),
     Promise("LIVE-15", "has a gang that fits and is never bound", _job_without_places),
 )
-"""LIVE-01 to LIVE-11, LIVE-13, and LIVE-15 in two halves.
+"""LIVE-01 to LIVE-11 and LIVE-13, LIVE-07 in two halves, and LIVE-15 in two.
 
 The wait at Permit ends by the clock: unless it is `timing_out` it never does.
 """
 
 
 def named(world: World) -> Hashable:
-    """What tells worlds apart here: ages are forgotten, names are not."""
+    """What tells worlds apart here: ages are forgotten, names are not; nor how many a gang lost beyond its minimum."""
+    lost = world.ghost.lost
+    if lost:
+        enough = {group: min(number, _minimum(world, group)) for group, number in lost.items()}
+        world = evolve(world, ghost=evolve(world.ghost, lost=Table(enough)))
     return Symmetry(frozenset({*world.pods, *world.nodes}))(world)
+
+
+def _minimum(world: World, group: str) -> int:
+    known = world.groups.get(group)
+    return (known.min_count or 0) if known is not None else 0
 
 
 def fair_runs(world: World, rules: Rules, limits: Limits, key: Callable[[World], Hashable] = named) -> Lassos:

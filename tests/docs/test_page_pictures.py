@@ -21,8 +21,8 @@ PICTURES = {
 }
 """The command that makes each picture, in the checkout's folder, and where it saves it."""
 
-MADE_WITH_THEIR_PAGE = ("limit-", "finding-", "lag-")
-"""The pictures of limits, findings and late views are made by the code that makes their page, and tested with it."""
+MADE_WITH_THEIR_PAGE = ("limit-", "finding-", "lag-", "endless-")
+"""The pictures of limits, findings, late views and endless runs are made, and tested, with their page."""
 
 
 @pytest.mark.parametrize("name", PICTURES)
