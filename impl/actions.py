@@ -35,7 +35,7 @@ from gangproof.impl.preemption.calls import (
     open_calls,
 )
 from gangproof.impl.preemption.rounds import begin as begin_call
-from gangproof.impl.preemption.rounds import end_rounds, waited_for
+from gangproof.impl.preemption.rounds import end_rounds, held_by_a_cycle
 from gangproof.impl.queue import freed
 from gangproof.impl.restart import landings
 from gangproof.impl.rules import Rules
@@ -168,8 +168,9 @@ def cycle_steps(world: World, rules: Rules) -> Iterator[Step]:
             code = after.cycle.code if after.cycle else None
             yield Action("submit", (cycle.entity, code or "")), after
         case "reporting":
-            ended = report(rules, world)
-            after = remember(world, end_rounds(rules, ended)) if waited_for(world, cycle.preemptor) else ended
+            after = report(rules, world)
+            if held_by_a_cycle(world, cycle.preemptor):
+                after = remember(world, end_rounds(rules, after))
             yield Action("report", (cycle.entity, cycle.code or "")), after
 
 
@@ -333,7 +334,7 @@ def _claim_controller(world: World, rules: Rules, grain: Grain) -> Iterator[Step
 def _evictions(world: World, rules: Rules) -> Iterator[Step]:
     """Open eviction calls that may end now, well or, if told so, badly (ACT-22)."""
     for entity, running in world.rounds.items():
-        if waited_for(world, entity):
+        if held_by_a_cycle(world, entity):
             continue
         for caller in running.unbegun:
             if len(running.called(caller)) == 1:

@@ -15,7 +15,7 @@ from gangproof.impl.cycle_state import Cycle, Event, Result
 from gangproof.impl.hints import own_update, reaches, worth_it
 from gangproof.impl.memory import Entry, Round
 from gangproof.impl.objects import Pod
-from gangproof.impl.preemption.rounds import preempting, waiting_for
+from gangproof.impl.preemption.rounds import preempting, preemptors
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import patch
 from gangproof.impl.table import Table
@@ -50,7 +50,7 @@ def missing_claim(world: World, pod: Pod) -> str:
 
 def resume(rules: Rules, world: World, over: Round) -> World:
     """The end of a round wakes its preemptor, every member, whatever rejected it (LIVE-06; intended: DEV-35, 55)."""
-    return activate(rules, world, waiting_for(world, over))
+    return activate(rules, world, preemptors(world, over))
 
 
 def activate(rules: Rules, world: World, pods: tuple[str, ...]) -> World:

@@ -21,7 +21,7 @@ from gangproof.impl.owners import owners_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import as_stored, lags
 from gangproof.impl.world import Environment, Settings, World
-from gangproof.properties.deliveries import explore_in_turns
+from gangproof.properties.deliveries import explore_reduced
 from gangproof.properties.explore import Counterexample, Exploration, Graph, Limits, explore_graph
 from gangproof.properties.lag import lagging
 from gangproof.properties.machine import Machine, Settled, itself, settle
@@ -131,7 +131,7 @@ def find(
 ) -> tuple[Settled, Mapping[str, Counterexample[World, Action]]]:
     """Explore everything; the first counterexample of each property, of those of settled worlds too."""
     late = any(map(lags, machine.worlds))
-    found = settle(machine, questions, limits, explore_in_turns if late else explore_graph)
+    found = settle(machine, questions, limits, explore_reduced if late else explore_graph)
     examples = dict(found.exploration.counterexamples)
     for example in _left_behind(found):
         examples.setdefault(example.violation.property, example)

@@ -11,7 +11,7 @@ world, and what is asked of the two steps is answered alike. A test tries it at 
 *What follows.* In a run that ends at rest every `see` can be moved past the actions that do not read it, up to one that
 does, or to the end. A change that takes a view beyond its bound does not hinder that: then the component has to see
 something, of whichever view, before anything else happens. So these runs suffice: once a component has seen
-something, it goes on seeing or acts (a `Turn`); and it begins only if that leads to an act of it. Everything is seen
+something, it goes on seeing or acts; and it begins only if that leads to an act of it. Everything is seen
 where the clock moves, which waits for everybody, and where the run rests. Such a set of actions is persistent in the
 sense of partial-order reduction: no run leads from outside of it to something that depends on it. No `see` is put off
 for ever, since the logs are finite and nothing settles before they are empty.
@@ -50,18 +50,22 @@ SCHEDULER, ADMISSION, JOBS, PROTECTION = "scheduler", "admission", "job-controll
 ORDER = (SCHEDULER, ADMISSION, JOBS, PROTECTION)
 """The order in which components see things where it makes no difference."""
 NOBODY, EVERYBODY = (), ("everybody",)
-BY_NAME: Mapping[str, frozenset[str]] = {
+CYCLE = ("cycle", "pop", "snapshot", "place", "weigh", "preempt", "submit", "report")
+CALLS = ("permit", "prebind", "bind", "evict")
+OF_THE_SCHEDULER = frozenset({SCHEDULER})
+READERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys((*CYCLE, *CALLS, *(f"{call}-fails" for call in CALLS)), OF_THE_SCHEDULER),
+    **dict.fromkeys(("last-call", "permit-timeout", "restart"), OF_THE_SCHEDULER),
     **dict.fromkeys(
         ("end", "delete", "finish", "crash", "foreign-bind", "lose", "collect"), frozenset[str]()
     ),
-    **dict.fromkeys(("create", "create-fails", "lands", "lost"), frozenset[str]()),
+    **dict.fromkeys(("create", "create-fails", "lands", "lost", "claim-controller"), frozenset[str]()),
     **dict.fromkeys(("sync", "make", "make-fails", "remove", "remove-fails"), frozenset({JOBS})),
     **dict.fromkeys(("write", "write-fails"), frozenset({JOBS})),
     "let-go": frozenset({PROTECTION}),
     CLOCK: frozenset(ORDER),
 }
-"""By name of an action the components by whose views and memory it goes; any other is the scheduler's."""
-OF_THE_SCHEDULER = frozenset({SCHEDULER})
+"""By name of every action but `see` the components by whose views and memory it goes."""
 TOGETHER = (OF_THE_SCHEDULER, frozenset({ADMISSION, JOBS}), frozenset({PROTECTION}))
 """Who may be read by one action that is not the clock's."""
 FROM_OUTSIDE = (
@@ -82,8 +86,11 @@ HANDLED: Mapping[str, tuple[str, ...]] = {SCHEDULER: ("node", "pod", "podGroup")
 
 
 def readers(action: Action) -> frozenset[str]:
-    """The components by whose views and memory the action goes; admission where somebody makes a PodGroup."""
-    found = BY_NAME.get(action.name, OF_THE_SCHEDULER)
+    """The components by whose views and memory the action goes; admission where somebody makes a PodGroup.
+
+    A KeyError for an action that nobody has said that of.
+    """
+    found = READERS[action.name]
     if action.name in ("create", "create-fails", "sync", "make", "make-fails") and any(
         "podGroup/" in a for a in action.args
     ):
@@ -98,20 +105,20 @@ def view_of(sight: Action) -> str:
 
 
 @frozen(cache_hash=True)
-class Turn:
-    """A world, and whose turn it is: of those who have just seen something, in their order, or nobody's.
+class Delivering:
+    """A world, and who is just seeing things: some components, in their order, or nobody.
 
-    It is everybody's where all see what is left, so that the clock may move or the run rests.
+    It is everybody where all see what is left, so that the clock may move or the run rests.
     """
 
     world: World
     seeing: tuple[str, ...] = NOBODY
 
 
-def taking_turns(world: World) -> frozenset[str]:
+def reducible(world: World) -> frozenset[str]:
     """The components to which the claim applies: nothing happens to them but by what they see late.
 
-    What a prompt Job controller has to do is looked at again after each action, so that then nobody takes turns.
+    What a prompt Job controller has to do is looked at again after each action, so that then nothing is reduced.
     """
     at_once = {name.partition("/") for name in views(world) if not late(world, name)}
     mixed = {who for who, _, kind in at_once if kind in HANDLED.get(who, ())}
@@ -122,9 +129,9 @@ def taking_turns(world: World) -> frozenset[str]:
     return frozenset(ORDER) - mixed - (OF_THE_SCHEDULER if of_claims else frozenset())
 
 
-def in_turns(machine: Machine) -> Transitions[Turn, Action]:
-    """The system of the machine's turns."""
-    taking = frozenset(ORDER).intersection(*map(taking_turns, machine.worlds))
+def reduced(machine: Machine) -> Transitions[Delivering, Action]:
+    """The machine, with every component seeing things right before it acts."""
+    taking = frozenset(ORDER).intersection(*map(reducible, machine.worlds))
 
     @lru_cache(maxsize=1 << 12)
     def steps(world: World) -> tuple[Step, ...]:
@@ -145,7 +152,7 @@ def in_turns(machine: Machine) -> Transitions[Turn, Action]:
         """Whether those who have seen something come to an act that goes by it, if they see more or not."""
         return any(acts(world, seeing)) or any(going_on(world, seeing))
 
-    def going_on(world: World, seeing: tuple[str, ...]) -> Iterator[tuple[Action, Turn]]:
+    def going_on(world: World, seeing: tuple[str, ...]) -> Iterator[tuple[Action, Delivering]]:
         """What those who have seen something may see next on the way to an act."""
         last = seeing[-1]
         for component in ORDER[ORDER.index(last) :]:
@@ -153,7 +160,7 @@ def in_turns(machine: Machine) -> Transitions[Turn, Action]:
             if any(reads.issuperset(now) for reads in TOGETHER):
                 for action, after in sees(world, component):
                     if leads(after, now):
-                        yield action, Turn(after, now)
+                        yield action, Delivering(after, now)
 
     @lru_cache(maxsize=1 << 14)
     def rests(world: World) -> bool:
@@ -166,13 +173,13 @@ def in_turns(machine: Machine) -> Transitions[Turn, Action]:
                 return False
         return any(seeing_the_rest(world))
 
-    def seeing_the_rest(world: World) -> Iterator[tuple[Action, Turn]]:
+    def seeing_the_rest(world: World) -> Iterator[tuple[Action, Delivering]]:
         component = next((who for who in ORDER if sees(world, who)), None)
         if component is None:
             return
         for action, after in enough(world, component, sees(world, component)):
             if rests(after):
-                yield action, Turn(after, EVERYBODY if any(deliverable(after)) else NOBODY)
+                yield action, Delivering(after, EVERYBODY if any(deliverable(after)) else NOBODY)
 
     def enough(world: World, component: str, wanted: Iterable[Step]) -> Iterable[Step]:
         """One of the wanted sights that commutes with all else that the component sees; without one all of its."""
@@ -190,48 +197,49 @@ def in_turns(machine: Machine) -> Transitions[Turn, Action]:
             every = dict(sees(here, component))
             for other, after in every.items():
                 if other != sight:
-                    if dict(sees(after, component))[sight] != dict(sees(every[sight], component))[other]:
+                    later = dict(sees(after, component)).get(sight)
+                    if later is None or later != dict(sees(every[sight], component)).get(other):
                         return False
                     if after not in reached:
                         reached.append(after)
         return True
 
-    def successors(turn: Turn) -> Iterator[tuple[Action, Turn]]:
-        world, seeing = turn.world, turn.seeing
+    def successors(now: Delivering) -> Iterator[tuple[Action, Delivering]]:
+        world, seeing = now.world, now.seeing
         if seeing == EVERYBODY:
             yield from seeing_the_rest(world)
             return
         if late := overdue(world):
             first = min((name.partition("/")[0] for name in late), key=ORDER.index)
             hurried = [step for step in sees(world, first) if view_of(step[0]) in late]
-            yield from ((action, Turn(after)) for action, after in enough(world, first, hurried))
+            yield from ((action, Delivering(after)) for action, after in enough(world, first, hurried))
             return
-        yield from ((action, Turn(after)) for action, after in acts(world, seeing))
+        yield from ((action, Delivering(after)) for action, after in acts(world, seeing))
         if seeing != NOBODY:
             yield from going_on(world, seeing)
             return
         for component in ORDER:
             for action, after in sees(world, component):
                 if component not in taking:
-                    yield action, Turn(after)
+                    yield action, Delivering(after)
                 elif leads(after, (component,)):
-                    yield action, Turn(after, (component,))
+                    yield action, Delivering(after, (component,))
         if rests(world):
             yield from seeing_the_rest(world)
 
     return Transitions(
-        lambda: map(Turn, machine.initial()),
+        lambda: map(Delivering, machine.initial()),
         successors,
-        lambda turn: (machine.key(turn.world), turn.seeing),
+        lambda now: (machine.key(now.world), now.seeing),
     )
 
 
-def explore_in_turns(
+def explore_reduced(
     machine: Machine, questions: Questions[World, Action] | None = None, limits: Limits | None = None
 ) -> tuple[Exploration[World, Action], Graph[World, Action]]:
-    """As `explore_graph`, in turns. A state is then a world and whose turn it is; its paths are the machine's."""
-    found, graph = explore_graph(in_turns(machine), _of_turns(questions or Questions()), limits)
-    worlds = Graph(tuple(turn.world for turn in graph.states), graph.edges, graph.roots)
+    """As `explore_graph`, reduced. A state is then a world and who is seeing things; its paths are the machine's."""
+    found, graph = explore_graph(reduced(machine), _of_the_worlds(questions or Questions()), limits)
+    worlds = Graph(tuple(state.world for state in graph.states), graph.edges, graph.roots)
     examples = {
         name: Counterexample(example.violation, _path(example.path))
         for name, example in found.counterexamples.items()
@@ -245,29 +253,29 @@ def explore_in_turns(
             counterexamples=examples,
             witnesses={name: _path(path) for name, path in found.witnesses.items()},
             missed=found.missed,
-            terminal=tuple(turn.world for turn in found.terminal),
+            terminal=tuple(state.world for state in found.terminal),
         ),
         worlds,
     )
 
 
-def _path(path: Path[Turn, Action]) -> Path[World, Action]:
-    return Path(path.initial.world, tuple((action, turn.world) for action, turn in path.steps))
+def _path(path: Path[Delivering, Action]) -> Path[World, Action]:
+    return Path(path.initial.world, tuple((action, now.world) for action, now in path.steps))
 
 
-def _of_turns(asked: Questions[World, Action]) -> Questions[Turn, Action]:
+def _of_the_worlds(asked: Questions[World, Action]) -> Questions[Delivering, Action]:
     return Questions(
-        invariants=[_of_turn(judge) for judge in asked.invariants],
+        invariants=[_of_the_world(judge) for judge in asked.invariants],
         steps=[_of_step(judge) for judge in asked.steps],
-        terminal=[_of_turn(judge) for judge in asked.terminal],
-        witnesses={name: _of_turn(reached) for name, reached in asked.witnesses.items()},
+        terminal=[_of_the_world(judge) for judge in asked.terminal],
+        witnesses={name: _of_the_world(reached) for name, reached in asked.witnesses.items()},
         step_witnesses={name: _of_step(reached) for name, reached in asked.step_witnesses.items()},
     )
 
 
-def _of_turn(ask: Callable[[World], T]) -> Callable[[Turn], T]:
-    return lambda turn: ask(turn.world)
+def _of_the_world(ask: Callable[[World], T]) -> Callable[[Delivering], T]:
+    return lambda now: ask(now.world)
 
 
-def _of_step(ask: Callable[[World, Action, World], T]) -> Callable[[Turn, Action, Turn], T]:
+def _of_step(ask: Callable[[World, Action, World], T]) -> Callable[[Delivering, Action, Delivering], T]:
     return lambda before, action, after: ask(before.world, action, after.world)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangproof.impl.actions import Action
-from gangproof.impl.preemption.rounds import waiting_for
+from gangproof.impl.preemption.rounds import preemptors
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.system import Violation
@@ -49,7 +49,7 @@ def backoff_respected(before: World, action: Action, after: World) -> Violation 
             pod
             for entity, over in then.rounds.items()
             if entity not in now.rounds
-            for pod in waiting_for(now, over)
+            for pod in preemptors(now, over)
         }
         for entry in now.queue:
             if entry.place != "active" or entry.pod in woken:

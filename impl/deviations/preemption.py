@@ -9,7 +9,7 @@ from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.memory import NodeInfo, Round
 from gangproof.impl.objects import Pod
-from gangproof.impl.preemption.rounds import waiting_for
+from gangproof.impl.preemption.rounds import preemptors
 from gangproof.impl.preemption.single import waits_for_its_victims
 from gangproof.impl.preemption.units import Unit, goes_whole, units_on
 from gangproof.impl.queue import activate
@@ -139,7 +139,7 @@ def only_with_a_plugin_to_wake(_: ResumeStep) -> ResumeStep:
     """Only members that a filter rejected are woken when a round is over; others depend on them (PREEMPT-34)."""
 
     def resume(rules: Rules, world: World, over: Round) -> World:
-        concerned = waiting_for(world, over)
+        concerned = preemptors(world, over)
         rejected = tuple(
             entry.pod
             for entry in world.queue

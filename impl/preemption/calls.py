@@ -10,11 +10,11 @@ from gangproof.impl.cycle_state import Cycle, Result
 from gangproof.impl.limits import FAILED_IN_CYCLE, HELD_IN_CYCLE, note
 from gangproof.impl.memory import Round
 from gangproof.impl.objects import Pod
-from gangproof.impl.preemption.rounds import waited_for, waiting_for
+from gangproof.impl.preemption.rounds import held_by_a_cycle, is_going, preemptors
 from gangproof.impl.queue import activate
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import stored
-from gangproof.impl.table import Table, added
+from gangproof.impl.table import Table, added, removed
 from gangproof.impl.world import World
 
 Call = tuple[str, str]
@@ -33,33 +33,33 @@ def end_call(rules: Rules, world: World, entity: str, call: Call, ok: bool) -> W
     """The eviction call ends; a victim that is gone counts as done.
 
     If one of a caller's first calls failed, the last one is not made; when its calls are over, whoever waited for them
-    is activated (PREEMPT-31).
+    is activated (PREEMPT-31). Whom nobody evicts is no victim any more; another caller may have succeeded before.
     """
     running = world.rounds[entity]
     victim, caller = call
     uid = dict(running.victims)[victim]
-    cycle = world.cycle
-    waiting = cycle if waited_for(world, entity) else None
-    if not ok and waiting is None:
-        running = evolve(running, failed=added(running.failed, caller))
+    cycle = world.cycle if held_by_a_cycle(world, entity) else None
+    failed = added(running.failed, caller) if not ok and cycle is None else running.failed
     left = tuple(other for other in running.calls if other != call)
     mine = [other for other in left if other[1] == caller]
-    skipped = mine if len(mine) == 1 and caller in running.failed else []
+    skipped = mine if len(mine) == 1 and caller in failed else []
     left = tuple(other for other in left if other not in skipped)
     unmade = skipped if ok else [call, *skipped]
     spared = {pod for pod, _ in unmade} - {pod for pod, _ in left}
-    victims = tuple(v for v in running.victims if v[0] not in spared)
-    running = evolve(running, victims=victims, calls=left)
+    victims = tuple(v for v in running.victims if v[0] not in spared or is_going(world, *v))
+    wakes = caller in failed and not any(who == caller for _, who in left)
+    failed = removed(failed, caller) if wakes else failed
+    running = evolve(running, victims=victims, calls=left, failed=failed)
     world = evolve(world, rounds=world.rounds.put(entity, running))
     pod: Pod | None = stored(world, "pod").get(victim)
     if ok and rules.target(pod, uid):
         world = rules.preempt(rules, world, victim)
     else:
         world = afterwards(rules, world, world)
-    if not ok and waiting is not None:
-        return _fail_in_cycle(world, waiting, victim)
-    if caller in running.failed and not running.called(caller):
-        return activate(rules, world, (caller,) if running.group is None else waiting_for(world, running))
+    if not ok and cycle is not None:
+        return _fail_in_cycle(world, cycle, victim)
+    if wakes:
+        return activate(rules, world, (caller,) if running.group is None else preemptors(world, running))
     return world
 
 
@@ -93,7 +93,7 @@ def call_in_cycle(rules: Rules, world: World, cycle: Cycle) -> World:
 
 def calls_of_cycle(world: World, cycle: Cycle) -> tuple[Call, ...]:
     """The open calls that the cycle waits for."""
-    return calls_for(world, cycle.preemptor) if waited_for(world, cycle.preemptor) else ()
+    return calls_for(world, cycle.preemptor) if held_by_a_cycle(world, cycle.preemptor) else ()
 
 
 def calls_for(world: World, preemptor: str) -> tuple[Call, ...]:

@@ -124,7 +124,7 @@ def running_for(world: World, pod: Pod) -> tuple[Round, ...]:
     )
 
 
-def waiting_for(world: World, over: Round) -> tuple[str, ...]:
+def preemptors(world: World, over: Round) -> tuple[str, ...]:
     """Whom the end of the round concerns: those that asked, and if their group did, every pending member."""
     siblings = world.members_of(over.group).unsched if over.group is not None else ()
     return tuple(dict.fromkeys((*over.askers, *siblings)))
@@ -153,14 +153,14 @@ def end_rounds(rules: Rules, world: World) -> World:
     One that a cycle waits for does not end before the cycle does (PREEMPT-32).
     """
     for entity, running in world.rounds.items():
-        if running.calls or any(_is_going(world, *victim) for victim in running.victims):
+        if running.calls or any(is_going(world, *victim) for victim in running.victims):
             continue
-        if not waited_for(world, entity):
+        if not held_by_a_cycle(world, entity):
             world = rules.resume(rules, evolve(world, rounds=world.rounds.drop(entity)), running)
     return world
 
 
-def waited_for(world: World, preemptor: str) -> bool:
+def held_by_a_cycle(world: World, preemptor: str) -> bool:
     """Whether a cycle runs that waits for its eviction calls: without SchedulerAsyncPreemption (PREEMPT-32)."""
     cycle = world.cycle
     if cycle is None or world.settings.gates.scheduler_async_preemption:
@@ -210,6 +210,7 @@ def _forsaken(running: Round, asker: str, was: str) -> Round:
     )
 
 
-def _is_going(world: World, pod: str, uid: int) -> bool:
+def is_going(world: World, pod: str, uid: int) -> bool:
+    """Whether the victim is there and was told to go."""
     stored = world.pods.get(pod)
     return stored is not None and stored.uid == uid and stored.terminating

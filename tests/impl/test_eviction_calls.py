@@ -150,6 +150,25 @@ def test_after_a_failed_call_the_last_is_not_made_and_who_waited_is_tried_again(
     assert (dict(two.rounds), last in two.pods, queued(two)) == ({}, True, {"p": "active"})
 
 
+def test_who_was_evicted_for_another_stays_a_victim_when_a_call_fails() -> None:
+    """PREEMPT-31: two members ask for v; the call for a ends well, that for b does not, and a goes on waiting for v."""
+    shipped, v = V1_36_3_PROMPT, evolve(graceful("v"), requests=Table({"cpu": 2000}))
+    objects = (node("n", 2), v, evolve(gang("g", 2), priority=9), strong("a", "g"), strong("b", "g"))
+    called = cycle(there(*objects, rules=shipped, options=PLAIN), shipped)
+    assert sorted(called.rounds["default/g"].calls) == [
+        ("default/v", "default/a"),
+        ("default/v", "default/b"),
+    ]
+    one = step(called, "evict default/v default/g default/a", rules=shipped)
+    failing = evolve(one, environment=evolve(one.environment, failing=("delete/default/v",)))
+    two = step(failing, "evict-fails default/v default/g default/b", rules=shipped)
+    v1 = two.pods["default/v"]
+    assert (two.rounds["default/g"].victims, two.rounds["default/g"].failed) == ((("default/v", v1.uid),), ())
+    assert (v1.terminating, queued(two)) == (True, {"b": "active", "a": "gated"})
+    gone = delete(shipped, two, "pod", "default/v")
+    assert (dict(gone.rounds), queued(gone)) == ({}, {"b": "active", "a": "active"})
+
+
 def test_when_shipped_a_failed_call_activates_too() -> None:
     """PREEMPT-31: the end of the round wakes nobody (DEV-55), but a failed call does."""
     world = there(node("n", 1), pod("v", node="n"), GROUP, strong("p", "g"), options=AWARE)
