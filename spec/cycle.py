@@ -356,7 +356,7 @@ def restart(now: State, active: Term, nominated: Term, nomination: Term, round: 
             becomes(now.unscheduled(p), pending),
             becomes(now.node(p), If(now.assumed(p), NOBODY["Node"], now.node(p))),
             becomes(now.own(p), And(now.own(p), Not(now.assumed(p)))),
-            *(becomes(lost(p), False) for lost in (now.assumed, now.backoff)),
+            *(becomes(lost(p), False) for lost in (now.assumed, now.backoff, now.overlooked)),
             becomes(now.active(p), active(p)),
             becomes(now.pool(p), And(pending, Not(active(p)))),
             becomes(now.nominated(p), nominated(p)),
