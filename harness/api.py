@@ -30,6 +30,8 @@ from gangproof.proofs import ProofReport
 from gangproof.proofs import prove as prove_contract
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.report import Report
+from gangproof.spec import CONTRACT
+from gangproof.spec import load as load_contract
 from gangproof.watching import Watch, unwatched
 
 Source = str | Path | Object
@@ -135,7 +137,9 @@ def prove(*, invariants: Sequence[str] = (), contract: str | Path | None = None)
 
     KeyError for an unknown id, ValueError for a file that defines no contract.
     """
-    return prove_contract(invariants, contract=None if contract is None else Path(contract))
+    return prove_contract(
+        invariants, contract=CONTRACT if contract is None else load_contract(Path(contract))
+    )
 
 
 def draw(trace: Trace, format: str = "svg", frame: int | None = None) -> str | bytes:

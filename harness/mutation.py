@@ -68,8 +68,8 @@ def _lines(report: MutationReport) -> Iterator[str]:
     caught = len(report.trials) - len(report.survivors)
     alarms = sum(len(trial.alarms) for trial in report.trials)
     yield (
-        f"{report.verdict}: {caught} of {len(report.trials)} faults caught, "
-        f"{alarms} false alarms, {report.seconds:.1f} s"
+        f"{report.verdict}: {caught} of {len(report.trials)} faults caught when switched on, "
+        f"{alarms} false alarms when off, {report.seconds:.1f} s"
     )
     for trial in report.trials:
         result = trial.result

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 import z3
 from attrs import field, frozen
 
 from gangproof.properties.explore import deferred_interrupts
 from gangproof.properties.verdict import Verdict, combine
-from gangproof.spec import CONTRACT, Contract, Obligation, load, obligations
+from gangproof.spec import CONTRACT, Contract, Obligation, obligations
 
 INDUCTION = ("initially", "stutter", "action")
 """The questions that make the proof; all others are its controls."""
@@ -72,15 +71,14 @@ def judged(obligation: Obligation) -> Verdict:
 def prove(
     invariants: Sequence[str] = (),
     *,
-    contract: Path | None = None,
+    contract: Contract = CONTRACT,
     watch: Callable[[Obligation, int], None] | None = None,
 ) -> ProofReport:
     """Discharge the obligations, of all invariants or of those with these ids.
 
     `watch` sees each answer and how many there are. After a Ctrl-C the answers so far are reported. KeyError
-    for an unknown id; ValueError and OSError for a file that defines no contract.
+    for an unknown id.
     """
-    whole = CONTRACT if contract is None else load(contract)
     began = time.perf_counter()
     found: list[Obligation] = []
     z3.set_param(
@@ -88,7 +86,7 @@ def prove(
     )  # or the solver takes a Ctrl-C for itself and goes on with the next question
     try:
         with deferred_interrupts() as interrupts:
-            for obligation in obligations(whole, invariants=invariants):
+            for obligation in obligations(contract, invariants=invariants):
                 found.append(obligation)
                 if watch is not None:
                     watch(obligation, len(found))
@@ -97,7 +95,7 @@ def prove(
         interrupted = bool(interrupts)
     except KeyboardInterrupt:
         interrupted = True
-    return ProofReport(whole, tuple(found), interrupted, time.perf_counter() - began)
+    return ProofReport(contract, tuple(found), interrupted, time.perf_counter() - began)
 
 
 def _lines(report: ProofReport) -> Iterator[str]:

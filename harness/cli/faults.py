@@ -44,19 +44,20 @@ def faults(
 
     Example: gangproof faults F-01 --draw out/
     """
-    from gangproof.mutation import trace_of, try_faults
+    from gangproof.mutation import chosen, trace_of, try_faults
 
+    try:
+        names = [fault.id for fault in chosen(ids or ())]
+    except KeyError as error:
+        raise UsageError(f"found {error.args[0]!r}, expected a fault such as F-01") from None
     with progress("gangproof faults") as watch:
-        try:
-            report = try_faults(ids or (), processes=processes, watch=watch)
-        except KeyError as error:
-            raise UsageError(f"found {error.args[0]!r}, expected a fault such as F-01") from None
+        report = try_faults(names, processes=processes, watch=watch)
     emit(_json(report) if output is Output.JSON else str(report))
     alone = output is Output.TEXT and len(report.trials) == 1
     if alone or draw is not None:
         traces = [trace for trial in report.trials if (trace := trace_of(trial)) is not None]
         if alone:
-            emit("".join(f"\n{trace}" for trace in traces))
+            emit("".join(f"\nWith {report.trials[0].result.id} switched on:\n\n{trace}" for trace in traces))
         for line in save(traces, draw) if draw is not None else ():
             tell(line)
     return report.exit_code

@@ -46,10 +46,10 @@ def lag(
     from gangproof.properties.lag import ASKED
     from gangproof.properties.stale import look
 
-    try:
-        stale = look(ids or ())
-    except KeyError as error:
-        raise UsageError(f"found {error.args[0]!r}, expected one of {', '.join(ASKED)}") from None
+    for name in ids or ():
+        if name.upper() not in ASKED:
+            raise UsageError(f"found {name!r}, expected one of {', '.join(ASKED)}")
+    stale = look(ids or ())
     emit(_json(stale) if output is Output.JSON else str(stale))
     traces = [run.trace() for run in stale.runs] if draw is not None or len(stale.asked) == 1 else []
     if output is Output.TEXT and len(stale.asked) == 1:

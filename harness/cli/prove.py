@@ -48,18 +48,22 @@ def prove(
     Example: gangproof prove INV-01 INV-03 --mutants
     """
     from gangproof.proofs import prove as prove_contract
+    from gangproof.spec import CONTRACT, load
+
+    try:
+        whole = CONTRACT if contract is None else load(contract)
+    except ValueError as error:
+        raise UsageError(f"--contract: {error}") from None
+    wanted, known = [name.upper() for name in invariants or ()], [one.id for one in whole.invariants]
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"no invariant {name!r}; there are {', '.join(known)}")
 
     def answered(obligation: Obligation, number: int) -> None:
         watch(f"{number} obligations, {obligation}")
 
     with progress("gangproof prove") as watch:
-        try:
-            wanted = [name.upper() for name in invariants or ()]
-            report = prove_contract(wanted, contract=contract, watch=answered)
-        except KeyError as error:
-            raise UsageError(str(error.args[0])) from None
-        except (OSError, ValueError, SyntaxError) as error:
-            raise UsageError(f"--contract: {error}") from None
+        report = prove_contract(wanted, contract=whole, watch=answered)
     if smt_dir is not None:
         tell(f"saved: {_save(report, smt_dir)} obligations in {smt_dir}")
     if output is Output.JSON:

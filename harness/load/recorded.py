@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from attrs import define, evolve, field
 
-from gangproof.errors import InputError
+from gangproof.errors import InputError, Problem
 from gangproof.impl.gates import NAMES, FeatureGates, Object, keep_enabled
 from gangproof.impl.objects import Node, Pod, PodGroup, PriorityClass
 from gangproof.impl.objects.checks import entries_of, fields_of
@@ -89,6 +89,8 @@ def load_recorded_text(text: str, name: str = "<text>") -> tuple[Recording, ...]
             run = _run(document, report)
             if run is not None:
                 found.append(run.recording())
+        if not found and not report.failed():
+            raise InputError((Problem(name, 0, "", "no run", "a JSON object for each recorded run"),))
     except InputError as error:
         report.broken.append(error)
     report.check()
@@ -98,7 +100,8 @@ def load_recorded_text(text: str, name: str = "<text>") -> tuple[Recording, ...]
 def _run(document: Document, report: Report) -> _Run | None:
     """The run in the document, None if it has not the shape of one."""
     data = document.data
-    scenario = fields_of(data.get("scenario") if is_mapping(data) else None)
+    told = data.get("scenario") if is_mapping(data) else None
+    scenario = told if is_mapping(told) else {}
     item = Item(document, (), f"run {scenario.get('name') or document.number + 1}", data)
     before = report.error_count
 

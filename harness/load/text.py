@@ -91,10 +91,10 @@ def documents(name: str, text: str) -> Iterator[Document]:
         try:
             found = list(_json_documents(source))
         except JSONDecodeError as error:
-            if name.endswith(".json"):
+            if name.endswith((".json", ".jsonl")):
                 wrong = error.msg[:1].lower() + error.msg[1:]
                 raise source.error(
-                    error.lineno, f"text that is not (column {error.colno}: {wrong})", "JSON"
+                    error.lineno, f"text that is not JSON (column {error.colno}: {wrong})", "well-formed JSON"
                 ) from None
         else:
             yield from found

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gangproof.errors import InputError, Problem
 from gangproof.load.files import read
 from gangproof.load.recorded_fields import SCENARIO
 from gangproof.load.report import Item, Report
@@ -32,4 +33,6 @@ def load_worlds(path: str | Path) -> tuple[Mapping[str, Any], ...]:
         if is_mapping(data):
             found.append(data)
     report.check()
+    if not found:
+        raise InputError((Problem(name, 0, "", "no world", "a document for each world"),))
     return tuple(found)

@@ -135,6 +135,11 @@ def test_a_world_that_is_none_is_told_by_line_and_field(tmp_path: Path) -> None:
     path.write_text("name: x\nsteps:\n- settel: true\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"bad\.world\.yaml:3: .*settel.*did you mean settle"):
         load_worlds(path)
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"bad\.world\.yaml: found no world, expected a document for each world"
+    ):
+        load_worlds(path)
     path.write_text("name: x\n", encoding="utf-8")
     with pytest.raises(InputError, match="steps: found nothing, expected the steps of a world"):
         load_worlds(path)

@@ -15,7 +15,8 @@ from gangproof.properties.verdict import Verdict
 def test_one_fault_is_caught_explained_and_drawn(gangproof_command, tmp_path: Path):
     result = gangproof_command("faults", "F-01", "--draw", tmp_path)
     assert result.exit_code == 0
-    assert result.stdout.startswith("holds: 1 of 1 faults caught, 0 false alarms")
+    assert result.stdout.startswith("holds: 1 of 1 faults caught when switched on, 0 false alarms when off")
+    assert "\nWith F-01 switched on:\n\nINV-03 violated" in result.stdout
     assert "bind-below-minimum (F-01)" in result.stdout
     assert "fault F-01" in " ".join(result.stdout.split())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["F-01.html", "F-01.svg", "F-01.trace.json"]

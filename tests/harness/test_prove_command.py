@@ -70,6 +70,22 @@ def test_a_file_without_a_contract(gangproof_command, tmp_path: Path, text):
     assert "--contract" in result.stderr
 
 
+def test_an_unknown_invariant_is_refused_and_an_error_inside_is_not_taken_for_one(
+    gangproof_command, monkeypatch
+):
+    refused = gangproof_command("prove", "inv-99")
+    assert refused.exit_code == 2
+    assert "no invariant 'INV-99'; there are INV-01, INV-02" in refused.stderr
+
+    def broken(*_: object, **__: object):
+        raise KeyError("inside")
+
+    monkeypatch.setattr("gangproof.proofs.obligations", broken)
+    failed = gangproof_command("prove", "INV-01")
+    assert failed.exit_code == 70
+    assert "internal error" in failed.stderr
+
+
 def test_mutants_are_shown(gangproof_command):
     plain = gangproof_command("prove", "INV-04").stdout
     shown = gangproof_command("prove", "INV-04", "--mutants").stdout

@@ -400,6 +400,29 @@ def test_what_is_no_run_is_an_error_with_its_place() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("", 0, "no run"),
+        ("\n \n", 0, "no run"),
+        ("null", 0, "no run"),
+        (
+            f"{lines(ORDER)}\n" + '{"scenario": {"name": }}',
+            2,
+            "text that is not JSON (column 23: expecting value)",
+        ),
+        ('{"scenario": {"na', 1, "text that is not JSON (column 15: unterminated string starting at)"),
+        ('{"scenario": [], "result": {}}', 1, "an empty list"),
+    ],
+    ids=["empty", "blank", "null", "a broken line", "a line cut short", "no scenario"],
+)
+def test_a_file_without_a_run_is_an_error(text: str, line: int, found: str) -> None:
+    with pytest.raises(InputError) as raised:
+        load_recorded_text(text, "runs.jsonl")
+    (problem,) = raised.value.problems
+    assert (problem.file, problem.line, problem.found) == ("runs.jsonl", line, found)
+
+
+@pytest.mark.parametrize(
     ("field", "value", "need"),
     [
         ("eager", True, "cycles side by side"),
