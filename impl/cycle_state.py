@@ -18,7 +18,7 @@ Stage = Literal["popped", "placing", "weighing", "submitting", "reporting"]
 class SeenClaims:
     """What the scheduler sees of claims and devices; `before` is what was in flight when a cycle looked first.
 
-    `workload` says that the gate DRAWorkloadResourceClaims is on in the scheduler.
+    `uncounted` are devices as in `World`. `workload` says that the gate DRAWorkloadResourceClaims is on in the scheduler.
     """
 
     claims: Table[ResourceClaim] = Table()
@@ -26,6 +26,7 @@ class SeenClaims:
     slices: Table[ResourceSlice] = Table()
     in_flight: Table[InFlight] = Table()
     before: Table[InFlight] = Table()
+    uncounted: tuple[str, ...] = ()
     workload: bool = True
 
 

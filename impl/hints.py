@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gangproof.impl.claims.references import references
 from gangproof.impl.cycle_state import Event
 from gangproof.impl.filters.interpod import all_match
 from gangproof.impl.filters.nodes import UNSCHEDULABLE_TAINT, selects, untolerated
 from gangproof.impl.filters.spread import Wanted, wanted
 from gangproof.impl.objects import Node, Pod, tolerates
 from gangproof.impl.rules import Rules
+from gangproof.impl.world import World
 
 Hint = Callable[[Pod, Event], bool]
 
@@ -228,7 +230,10 @@ HINTS: dict[str, Hint] = {
 }
 
 
-TAINTS_WAKE = ("InterPodAffinity", "NodeAffinity", "NodeName", "NodePorts", "NodeResourcesFit")
+NEWS_OF_CLAIMS = ("ClaimAdded", "ClaimUpdated", "ClaimFreed", "PodUpdated")
+TAINTS_WAKE = (
+    "DynamicResources", "InterPodAffinity", "NodeAffinity", "NodeName", "NodePorts", "NodeResourcesFit",
+)  # fmt: skip
 """The plugins that ask for new nodes and not for taints: the queue wakes for taints in their name."""
 
 
@@ -318,6 +323,13 @@ def hint(plugin: str, pod: Pod, event: Event) -> bool:
     return shipped_hint(plugin, pod, event) or overlooked
 
 
-def worth_it(rules: Rules, pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:
-    """Whether some of the plugins hints at another try; without any plugin every event does (QUEUE-14)."""
-    return event.kind == "Flush" or not plugins or any(rules.hint(plugin, pod, event) for plugin in plugins)
+def worth_it(rules: Rules, world: World, pod: Pod, plugins: tuple[str, ...], event: Event) -> bool:
+    """Whether some of the plugins hints at another try; without any plugin every event does (QUEUE-14).
+
+    As long as one of the pod's claims cannot be used, no news of claims is worth it (QUEUE-31).
+    """
+    if event.kind == "Flush" or not plugins:
+        return True
+    if event.kind in NEWS_OF_CLAIMS and references(pod, world.claims, world.settings.shares_claims("scheduler")).missing:
+        plugins = tuple(plugin for plugin in plugins if plugin != "DynamicResources")
+    return any(rules.hint(plugin, pod, event) for plugin in plugins)

@@ -6,6 +6,7 @@ from gangproof.impl.admission import admission, registry
 from gangproof.impl.claims.binding import conclude, released, relinquish, write
 from gangproof.impl.claims.postfilter import free, let_go
 from gangproof.impl.claims.reserve import hold, reserve, unreserve
+from gangproof.impl.claims.store import tally
 from gangproof.impl.commit import bind, permit, room, submit
 from gangproof.impl.condition import condition, store
 from gangproof.impl.controllers.claims import claims_of_group, claims_of_pod, record_claims, settle_claim
@@ -85,6 +86,7 @@ INTENDED = Rules(
     conclude=conclude,
     relinquish=relinquish,
     released=released,
+    tally=tally,
     fail=fail,
     condition=condition,
     store=store,

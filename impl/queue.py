@@ -155,7 +155,7 @@ def wake(rules: Rules, world: World, event: Event) -> World:
         pod = world.pods[entry.pod]
         asks = own_update(pod, event) if event.kind == "PodUpdated" else reaches(entry.plugins, event)
         waits = entry.place == "pool" or (entry.place == "gated" and asks)
-        if waits and worth_it(rules, pod, entry.plugins, event):
+        if waits and worth_it(rules, world, pod, entry.plugins, event):
             asked = not entry.cooling or asks_early(world)
             plugins = rules.gate(rules, world, pod) if asked else ()
             if plugins:
@@ -278,7 +278,7 @@ def requeue(rules: Rules, world: World, stored: Pod, result: Result) -> World:
 
 def _missed(rules: Rules, world: World, pod: Pod, plugins: tuple[str, ...]) -> bool:
     noticed = world.cycle.noticed if world.cycle else ()
-    return any(worth_it(rules, pod, plugins, event) for event in noticed)
+    return any(worth_it(rules, world, pod, plugins, event) for event in noticed)
 
 
 def cooling(world: World) -> tuple[str, ...]:

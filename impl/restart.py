@@ -65,6 +65,7 @@ def _forgotten(world: World) -> World:
         memory=fresh.memory,
         claims_in_flight=fresh.claims_in_flight,
         claim_cache=fresh.claim_cache,
+        uncounted=fresh.uncounted,
     )
 
 

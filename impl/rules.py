@@ -66,6 +66,7 @@ from gangproof.impl.steps import (
     StaleStep,
     StoreStep,
     SubmitStep,
+    TallyStep,
     TargetStep,
     TemplateStep,
     TerminateStep,
@@ -124,6 +125,7 @@ class Rules:
     conclude: ConcludeStep
     relinquish: RelinquishStep
     released: ReleasedStep
+    tally: TallyStep
     fail: FailStep
     condition: ConditionStep
     store: StoreStep

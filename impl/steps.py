@@ -174,6 +174,10 @@ class ReleasedStep(Protocol):
     def __call__(self, rules: Rules, world: World) -> World: ...
 
 
+class TallyStep(Protocol):
+    def __call__(self, world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> World: ...
+
+
 class GroupClaimsStep(Protocol):
     def __call__(self, rules: Rules, world: World, group: PodGroup) -> World: ...
 

@@ -123,7 +123,8 @@ class World:
     number by a name; the rules themselves never read it. `in_flight` are the pods that were popped and are not
     closed yet, each with its uid (QUEUE-19a, QUEUE-29). `claims_in_flight` are allocations not known to be written, by
     the slot of their claim; `claim_cache` are the claims of which the scheduler's cache has another version than is
-    stored, or would go back to one, none in *intended*.
+    stored, or would go back to one, and `uncounted` the devices, sorted, that some claim has and that count as free all
+    the same; there are none of either in *intended*.
     """
 
     settings: Settings = Settings()
@@ -154,6 +155,7 @@ class World:
     memory: Table[int] = Table()
     claims_in_flight: Table[InFlight] = Table()
     claim_cache: Table[CachedClaim] = Table()
+    uncounted: tuple[str, ...] = ()
     # beside it
     control: Control = NO_CONTROL
     # around both

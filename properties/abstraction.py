@@ -95,6 +95,7 @@ def abstract(world: World) -> Structure:
                 **dict.fromkeys(pods),
                 **dict.fromkeys(values["known"]),
                 **dict.fromkeys(world.assumed),
+                **dict.fromkeys(sorted(pod for pod, _ in values.get("holding", ()))),
                 **dict.fromkeys(sorted(pod for _, pod in values.get("reserved_pod", ()))),
             }
         ),

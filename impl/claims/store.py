@@ -17,13 +17,14 @@ from gangproof.impl.world import World
 
 def store_claim(rules: Rules, world: World, claim: ResourceClaim) -> World:
     """The claim is stored in this version and seen at once; one that is told to go goes once nothing holds it."""
-    old = world.claims.get(claim.key)
+    old, cached = world.claims.get(claim.key), copy_of(world, claim.key)
     if old == claim:
         return world
     if claim.terminating and not claim.finalizers:
         return claim_gone(rules, world, claim)
     world = evolve(world, claims=world.claims.put(claim.key, claim))
     world = evolve(world, claim_cache=world.claim_cache.drop(claim.key))
+    world = rules.tally(world, cached, claim)
     if old is None:
         return notice(rules, world, Event("ClaimAdded", claim=claim.key))
     if old.allocation is not None and claim.allocation is None:
@@ -33,9 +34,22 @@ def store_claim(rules: Rules, world: World, claim: ResourceClaim) -> World:
     return world
 
 
+def copy_of(world: World, claim: str) -> ResourceClaim | None:
+    """The claim of that key as the scheduler has it, None if it has none."""
+    cached = world.claim_cache.get(claim)
+    return cached.latest if cached is not None else world.claims.get(claim)
+
+
+def tally(world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> World:
+    """The scheduler has another copy of a claim: a device is taken as long as some claim has it (intended: DEV-60)."""
+    return world
+
+
 def claim_gone(rules: Rules, world: World, claim: ResourceClaim) -> World:
     """The claim is no more, and with it the allocation that it had (OBS-09)."""
+    cached = copy_of(world, claim.key)
     world = evolve(world, claims=world.claims.drop(claim.key), claim_cache=world.claim_cache.drop(claim.key))
+    world = rules.tally(world, cached, None)
     return rules.released(rules, world) if claim.allocation is not None else world
 
 

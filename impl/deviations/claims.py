@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import evolve
 
 from gangproof.impl.claims.references import consumer, made_for
-from gangproof.impl.cycle_state import Cycle, Event
+from gangproof.impl.cycle_state import Cycle, Event, Snapshot
 from gangproof.impl.deviations.deviation import Deviation
-from gangproof.impl.filters.devices import Wanted, allocations
+from gangproof.impl.filters.devices import Wanted, allocations, devices_in_use, seen_claims
 from gangproof.impl.memory import CachedClaim, Entry, Hold, InFlight
-from gangproof.impl.objects import Node, Pod, PodGroup
+from gangproof.impl.objects import Node, Pod, PodGroup, ResourceClaim
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Change, Rules
 from gangproof.impl.steps import (
@@ -21,6 +23,7 @@ from gangproof.impl.steps import (
     ReadyStep,
     RecordStep,
     RelinquishStep,
+    TallyStep,
     WriteStep,
 )
 from gangproof.impl.table import Table
@@ -138,19 +141,40 @@ def counted_off_again(_: ConcludeStep) -> ConcludeStep:
 
 
 def at_once(old: FreeStep) -> FreeStep:
-    """What a member without a place asks to be let go is let go before the verdict, for each anew (CYCLE-24)."""
+    """What a member without a place asks to be let go is let go before the verdict, for each anew (CYCLE-24).
+
+    The members after it may see that, or not yet.
+    """
 
     def free(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[World, bool], ...]:
-        return tuple((_let_go(rules, asked), ends) for asked, ends in old(rules, world, cycle, pod))
+        return tuple(
+            (after, ends)
+            for asked, ends in old(rules, world, cycle, pod)
+            for after in _let_go(rules, asked)
+        )
 
     return free
 
 
-def _let_go(rules: Rules, asked: World) -> World:
+def _let_go(rules: Rules, asked: World) -> tuple[World, ...]:
     if asked.cycle is None or not asked.cycle.freeing:
-        return asked
+        return (asked,)
     after = rules.let_go(rules, asked, asked.cycle)
-    return evolve(after, cycle=evolve(after.cycle or asked.cycle, freeing=()))
+    cycle = evolve(after.cycle or asked.cycle, freeing=())
+    unseen = evolve(after, cycle=cycle)
+    if after.claims == asked.claims:
+        return (unseen,)
+    claims = {key: after.claims[key] for key, _ in asked.cycle.freeing if key in after.claims}
+    seen = evolve(cycle, taken=_seeing(cycle.taken, claims), snapshot=_seeing(cycle.snapshot, claims))
+    return (unseen, evolve(after, cycle=seen))
+
+
+def _seeing(snapshot: Snapshot | None, claims: Mapping[str, ResourceClaim]) -> Snapshot | None:
+    """The snapshot with these versions of claims: a cycle looks at claims as they are, not as they were."""
+    if snapshot is None:
+        return None
+    seen = evolve(snapshot.claims, claims=Table({**snapshot.claims.claims, **claims}))
+    return evolve(snapshot, claims=seen)
 
 
 def assumed_first(old: WriteStep) -> WriteStep:
@@ -168,6 +192,19 @@ def assumed_first(old: WriteStep) -> WriteStep:
     return write
 
 
+def in_a_set(_: TallyStep) -> TallyStep:
+    """Allocated devices are kept in a set: whoever lets one go takes it out for all that have it (CLAIM-12)."""
+
+    def tally(world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> World:
+        before, after = (set(c.allocation.exclusive) if c and c.allocation else set[str]() for c in (old, new))
+        gone, come = (before if not after else set[str]()), (after if not before else set[str]())
+        had = devices_in_use(seen_claims(world).claims, Table())
+        uncounted = {*world.uncounted, *gone} - come
+        return evolve(world, uncounted=tuple(sorted(uncounted & had)))
+
+    return tally
+
+
 def restored(old: RelinquishStep) -> RelinquishStep:
     """With the last sharer the cache goes back to the version that it took over last, however old (CLAIM-17)."""
 
@@ -183,6 +220,7 @@ def restored(old: RelinquishStep) -> RelinquishStep:
                 continue
             back = CachedClaim(cached.accepted, cached.accepted)
             world = evolve(world, claim_cache=world.claim_cache.put(key, back))
+            world = rules.tally(world, cached.latest, cached.accepted)
             world = notice(rules, world, Event("ClaimFreed", claim=key))
         return world
 
@@ -294,5 +332,17 @@ DEVIATIONS = (
         rules=("CLAIM-17", "CLAIM-23"),
         race=True,
         scenario="DEV-54-shipped",
+    ),
+    Deviation(
+        Change(
+            "DEV-60",
+            "of two claims that have one device the first to let it go makes it count as free",
+            {"tally": in_a_set},
+        ),
+        promise="an allocated device is given to nobody else",
+        intended="a device counts as taken as long as some claim has it",
+        breaks=("INV-25",),
+        rules=("CLAIM-12",),
+        scenario="DEV-60-shipped",
     ),
 )

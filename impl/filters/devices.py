@@ -56,6 +56,7 @@ def seen_claims(world: World) -> SeenClaims:
         slices=world.slices,
         in_flight=world.claims_in_flight,
         before=world.claims_in_flight,
+        uncounted=world.uncounted,
         workload=world.settings.shares_claims("scheduler"),
     )
 
@@ -126,17 +127,19 @@ def reachable(allocation: Allocation, node: Node) -> bool:
 def allocations(wanted: Wanted, node: Node) -> tuple[Allocation, ...] | None:
     """What the claims without an allocation would get on the node, in their order; None if it is not to be had."""
     seen = wanted.seen
-    return allocate(
-        wanted.unmet, node, seen.slices, seen.classes, devices_in_use(seen.claims, seen.in_flight)
-    )
+    in_use = devices_in_use(seen.claims, seen.in_flight, seen.uncounted)
+    return allocate(wanted.unmet, node, seen.slices, seen.classes, in_use)
 
 
 @lru_cache(maxsize=256)
-def devices_in_use(claims: Table[ResourceClaim], in_flight: Table[InFlight]) -> Set[str]:
-    """Every device that somebody has for himself, stored or in flight."""
+def devices_in_use(
+    claims: Table[ResourceClaim], in_flight: Table[InFlight], uncounted: tuple[str, ...] = ()
+) -> Set[str]:
+    """Every device that somebody has for himself, in flight or, if it is not `uncounted`, stored."""
     stored = (claim.allocation for claim in claims.values() if claim.allocation is not None)
     chosen = (entry.allocation for entry in in_flight.values())
-    return frozenset(id for allocation in (*stored, *chosen) for id in allocation.exclusive)
+    counted = frozenset(id for allocation in stored for id in allocation.exclusive).difference(uncounted)
+    return counted.union(id for allocation in chosen for id in allocation.exclusive)
 
 
 def unavailable(wanted: Wanted, nodes: Mapping[str, Node]) -> tuple[ResourceClaim, ...]:

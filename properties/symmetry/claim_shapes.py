@@ -91,7 +91,7 @@ class ClaimShapes:
             tuple(self.claim(self.without_pods(claim)) for claim in world.claims.values()),
             tuple(evolve(template, uid=0) for template in world.claim_templates.values()),
             (world.device_classes, world.slices),
-            self.in_flight(world.claims_in_flight),
+            (self.in_flight(world.claims_in_flight), world.uncounted),
             tuple(
                 (self.claim(cached.latest), self.claim(cached.accepted))
                 for cached in world.claim_cache.values()
@@ -107,7 +107,7 @@ class ClaimShapes:
             key if claim == self.world.claims.get(key) else self.claim(claim)
             for key, claim in seen.claims.items()
         )
-        return claims, seen.classes, seen.slices, flying, seen.workload
+        return claims, seen.classes, seen.slices, flying, seen.uncounted, seen.workload
 
     def names_seen(self, seen: SeenClaims) -> Iterator[str]:
         """The pods and nodes that keep their names because of what a cycle sees."""

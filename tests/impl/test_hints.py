@@ -335,15 +335,15 @@ OTHERS = (
 
 @pytest.mark.parametrize("event", OTHERS, ids=lambda event: event.kind)
 def test_ports_sleep_through_what_cannot_help(event: Event) -> None:
-    assert not worth_it(INTENDED, PORT, ("NodePorts",), event)
+    assert not worth_it(INTENDED, World(), PORT, ("NodePorts",), event)
 
 
 @pytest.mark.parametrize("plugin", ["InterPodAffinity", "PodTopologySpread"])
 def test_neighbours_sleep_through_pods_without_a_place(plugin: str) -> None:
     for event in OTHERS[1:]:
-        assert not worth_it(INTENDED, NEAR, (plugin,), event)
+        assert not worth_it(INTENDED, World(), NEAR, (plugin,), event)
     elsewhere = Event("AssignedPodAdded", pod=at("n1", labels=X, namespace="other"))
-    assert not worth_it(INTENDED, NEAR, (plugin,), elsewhere)
+    assert not worth_it(INTENDED, World(), NEAR, (plugin,), elsewhere)
 
 
 def test_every_filter_has_a_hint() -> None:

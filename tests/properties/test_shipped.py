@@ -39,7 +39,7 @@ BESIDE = {
     "DEV-19": ("DEV-52",), "DEV-22": ("DEV-12",), "DEV-24": ("DEV-19", "DEV-52"), "DEV-52": ("DEV-19",),
     "DEV-41": ("DEV-19", "DEV-44", "DEV-52", "DEV-56"), "DEV-42": ("DEV-56",), "DEV-44": ("DEV-19", "DEV-52"),
     "DEV-45": ("DEV-19", "DEV-52"), "DEV-54": ("DEV-19", "DEV-44", "DEV-45", "DEV-52"),
-    "DEV-55": ("DEV-53",),
+    "DEV-55": ("DEV-53",), "DEV-60": ("DEV-42", "DEV-56"),
 }  # fmt: skip
 """Deviations that show themselves only beside others."""
 NOT_IN_A_STEP = {
