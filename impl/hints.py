@@ -330,6 +330,9 @@ def worth_it(rules: Rules, world: World, pod: Pod, plugins: tuple[str, ...], eve
     """
     if event.kind == "Flush" or not plugins:
         return True
-    if event.kind in NEWS_OF_CLAIMS and references(pod, world.claims, world.settings.shares_claims("scheduler")).missing:
+    if (
+        event.kind in NEWS_OF_CLAIMS
+        and references(pod, world.claims, world.settings.shares_claims("scheduler")).missing
+    ):
         plugins = tuple(plugin for plugin in plugins if plugin != "DynamicResources")
     return any(rules.hint(plugin, pod, event) for plugin in plugins)

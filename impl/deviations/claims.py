@@ -148,9 +148,7 @@ def at_once(old: FreeStep) -> FreeStep:
 
     def free(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[World, bool], ...]:
         return tuple(
-            (after, ends)
-            for asked, ends in old(rules, world, cycle, pod)
-            for after in _let_go(rules, asked)
+            (after, ends) for asked, ends in old(rules, world, cycle, pod) for after in _let_go(rules, asked)
         )
 
     return free
@@ -196,7 +194,9 @@ def in_a_set(_: TallyStep) -> TallyStep:
     """Allocated devices are kept in a set: whoever lets one go takes it out for all that have it (CLAIM-12)."""
 
     def tally(world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> World:
-        before, after = (set(c.allocation.exclusive) if c and c.allocation else set[str]() for c in (old, new))
+        before, after = (
+            set(c.allocation.exclusive) if c and c.allocation else set[str]() for c in (old, new)
+        )
         gone, come = (before if not after else set[str]()), (after if not before else set[str]())
         had = devices_in_use(seen_claims(world).claims, Table())
         uncounted = {*world.uncounted, *gone} - come

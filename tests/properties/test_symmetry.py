@@ -131,7 +131,8 @@ def test_ages_matter_while_a_pod_may_be_tried_and_no_longer() -> None:
 READ = {
     World: "settings nodes pods groups workloads jobs priority_classes budgets claims "
     "claim_templates device_classes slices births members cache assumed queue in_flight nominations bindings "
-    "rounds cycle admitted memory claims_in_flight claim_cache control environment ghost",
+    "rounds cycle admitted memory claims_in_flight claim_cache uncounted control "
+    "environment ghost",
     Members: "unsched assumed assigned done leaving",
     NodeInfo: "node pods used nonzero",
     Entry: "pod place plugins cooling tried",
