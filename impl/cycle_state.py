@@ -18,7 +18,8 @@ Stage = Literal["popped", "placing", "weighing", "submitting", "reporting"]
 class SeenClaims:
     """What the scheduler sees of claims and devices; `before` is what was in flight when a cycle looked first.
 
-    `uncounted` are devices as in `World`. `workload` says that the gate DRAWorkloadResourceClaims is on in the scheduler.
+    `uncounted` are devices as in `World`. `workload` says that the gate DRAWorkloadResourceClaims is on in the
+    scheduler.
     """
 
     claims: Table[ResourceClaim] = Table()

@@ -29,6 +29,8 @@ from gangproof.impl.steps import (
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 
+NOTHING: Table[InFlight] = Table()
+
 
 def of_this_pass_only(_: RecordStep) -> RecordStep:
     """The status is applied with what was found or made in this pass; other entries fall out of it (CLAIM-04)."""
@@ -198,7 +200,7 @@ def in_a_set(_: TallyStep) -> TallyStep:
             set(c.allocation.exclusive) if c and c.allocation else set[str]() for c in (old, new)
         )
         gone, come = (before if not after else set[str]()), (after if not before else set[str]())
-        had = devices_in_use(seen_claims(world).claims, Table())
+        had = devices_in_use(seen_claims(world).claims, NOTHING)
         uncounted = {*world.uncounted, *gone} - come
         return evolve(world, uncounted=tuple(sorted(uncounted & had)))
 
