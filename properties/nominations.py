@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gangproof.impl.actions import Action
 from gangproof.impl.ghost import counts
 from gangproof.impl.members import count
+from gangproof.impl.preemption.rounds import outranked
 from gangproof.impl.world import World
 from gangproof.properties.refinement import fine_steps
 from gangproof.properties.settled import true_members
@@ -35,17 +36,24 @@ def plan_nominated(before: World, action: Action, after: World) -> Violation | N
 def plan_kept(before: World, action: Action, after: World) -> Violation | None:
     """INV-37: a nomination stays while the round runs in which its pod asked.
 
-    Unless the pod is promised or gone, or its group is held back at the gate, or deleted.
+    Unless the pod is promised or gone, its group is held back at the gate or deleted, or a stronger pod evicts from the
+    node (PREEMPT-35).
     """
     for then, now in fine_steps(before, action, after):
         if then.nominations is now.nominations or not then.nominations:
             continue
         for pod in _asking(then, now):
             node = then.nominations.get(pod)
-            if node is not None and _waits(now, pod) and now.nominations.get(pod) != node:
+            if node is None or not _waits(now, pod) or _gives_way(then, pod):
+                continue
+            if now.nominations.get(pod) != node:
                 message = f"{pod} loses its nomination to {node} while room is being made there"
                 return Violation("INV-37", message, (pod, node))
     return None
+
+
+def _gives_way(then: World, pod: str) -> bool:
+    return then.cycle is not None and outranked(then, then.cycle.results, then.pods[pod])
 
 
 def _asking(then: World, now: World) -> Iterator[str]:

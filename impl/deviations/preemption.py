@@ -9,7 +9,7 @@ from gangproof.impl.cycle_state import Cycle, Snapshot
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.memory import NodeInfo, Round
 from gangproof.impl.objects import Pod
-from gangproof.impl.preemption.rounds import preemptors
+from gangproof.impl.preemption.rounds import outranked, preemptors
 from gangproof.impl.preemption.single import waits_for_its_victims
 from gangproof.impl.preemption.units import Unit, goes_whole, units_on
 from gangproof.impl.queue import activate
@@ -19,6 +19,7 @@ from gangproof.impl.steps import (
     AskStep,
     DisplaceStep,
     EvictStep,
+    HeedStep,
     NominateStep,
     RecoverStep,
     ResumeStep,
@@ -133,6 +134,17 @@ def before_the_verdict(old: EvictStep) -> EvictStep:
         return old(rules, world, evolve(cycle, victims=asked) if asked else cycle)
 
     return evict
+
+
+def cleared_before_the_verdict(old: HeedStep) -> HeedStep:
+    """With calls in the cycle a member's evictions clear weaker nominations before the next is tried (PREEMPT-35)."""
+
+    def heed(world: World, pod: Pod, nominated: Pod) -> bool:
+        results = world.cycle.results if world.cycle is not None else ()
+        asynchronous = world.settings.gates.scheduler_async_preemption
+        return old(world, pod, nominated) and (asynchronous or not outranked(world, results, nominated))
+
+    return heed
 
 
 def only_with_a_plugin_to_wake(_: ResumeStep) -> ResumeStep:
@@ -259,7 +271,7 @@ DEVIATIONS = (
         Change(
             "DEV-38",
             "without group preemption members evict before the verdict of their group",
-            {"evict": before_the_verdict},
+            {"evict": before_the_verdict, "heed": cleared_before_the_verdict},
         ),
         promise="premature preemption is avoided",
         intended="evictions asked for by members are held until the verdict",

@@ -5,9 +5,11 @@ While it runs its preemptor waits, chooses nobody else, and keeps its nomination
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import evolve
 
-from gangproof.impl.cycle_state import Cycle
+from gangproof.impl.cycle_state import Cycle, Result
 from gangproof.impl.memory import Round
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.preemption.nominate import set_nomination
@@ -57,18 +59,26 @@ def _make_way(world: World, cycle: Cycle, askers: set[str]) -> World:
     A group evicts from no node in particular, so it takes nobody's (DEV-36).
     """
     mine = {pod.key for pod in cycle.members}
-    for result in cycle.results:
-        asker = world.pods.get(result.pod)
-        if result.pod not in askers or asker is None:
+    asking = [result for result in cycle.results if result.pod in askers]
+    for key in world.nominations:
+        other = world.pods.get(key)
+        if other is None or key in mine or other.nominated_node_name is None:
             continue
-        freed = result.node or _place(world, result.victims[0])
-        for key, node in world.nominations.items():
-            other = world.pods.get(key)
-            if node != freed or other is None or key in mine or other.priority >= asker.priority:
-                continue
-            if other.nominated_node_name is not None:
-                world = set_nomination(world, key, None)
+        if outranked(world, asking, other):
+            world = set_nomination(world, key, None)
     return world
+
+
+def outranked(world: World, results: Iterable[Result], nominated: Pod) -> bool:
+    """Whether a stronger pod evicts from the node that this one is nominated to (PREEMPT-35)."""
+    node = world.nominations.get(nominated.key)
+    return any(
+        (result.node or _place(world, result.victims[0])) == node
+        and result.pod in world.pods
+        and world.pods[result.pod].priority > nominated.priority
+        for result in results
+        if result.victims
+    )
 
 
 def _place(world: World, pod: str) -> str | None:
