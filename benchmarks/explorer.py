@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.registry import Row, benchmark, ratio
 from gangproof.properties.campaign import local_processes, run
-from gangproof.properties.explore import explore
+from gangproof.properties.search.explore import explore
 from tests.properties.classics import TwoPhase
 
 EXPLORATIONS = 8

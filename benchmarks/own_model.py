@@ -10,12 +10,12 @@ from benchmarks.registry import Row, benchmark
 from gangproof.impl.actions import Action
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.explore import explore
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.system import Questions, itself
 from gangproof.properties.symmetry import Symmetry
-from gangproof.properties.system import Questions, itself
+from gangproof.properties.worlds.named import NAMED
 
 STEPS = "explorer on gangproof's own model, fine grain, named worlds"
 

@@ -7,9 +7,9 @@ from benchmarks.registry import Row, benchmark
 from gangproof.impl.actions import Action
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.judges import questions
-from gangproof.properties.stateful import Fuzzed, Size, fuzz
-from gangproof.properties.system import Questions
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.system import Questions
+from gangproof.properties.worlds.stateful import Fuzzed, Size, fuzz
 
 RUNS = 200
 SIZE = Size(nodes=6, groups=3, pods=12)

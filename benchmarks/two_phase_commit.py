@@ -7,8 +7,8 @@ stopped at any time; the other has the model written into its loop and does noth
 from __future__ import annotations
 
 from benchmarks.registry import Row, benchmark, ratio
-from gangproof.properties.explore import explore
-from gangproof.properties.system import Questions
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.system import Questions
 from tests.properties.classics import Managers, TwoPhase, consistent
 
 MANAGERS = 7

@@ -24,18 +24,18 @@ from gangproof.load import Loaded
 from gangproof.properties.campaign import local_processes
 from gangproof.properties.campaign import run as run_campaign
 from gangproof.properties.check import CheckReport, Openness, check, find, initial_world
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.refinement import REFINEMENT
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.refinement.steps import REFINEMENT
 from gangproof.properties.scenarios.alike import key_of
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.features import object_features
 from gangproof.properties.scenarios.report import MISSING, ScenarioReport, check_scenario
-from gangproof.properties.shipped import shipped_questions, to_blame
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.shipped import shipped_questions, to_blame
+from gangproof.properties.search.system import Questions
 from gangproof.properties.symmetry import Symmetry
-from gangproof.properties.system import Questions
-from gangproof.properties.traces import Meta, cluster_trace, except_for, only, scenario_trace
+from gangproof.properties.telling.traces import Meta, cluster_trace, except_for, only, scenario_trace
 from gangproof.properties.verdict import Verdict
 from gangproof.report import ClusterResult, Finding, NotModelled, Report, ScenarioResult
 from gangproof.watching import Clock, OutOfTimeError, Pulse, Watch, unwatched

@@ -26,13 +26,13 @@ from gangproof.properties.explanation import Explanation, UnknownNameError, expl
 from gangproof.properties.explanation.attempts import as_dumped
 from gangproof.properties.explanation.members import names_of
 from gangproof.properties.explanation.text import COLUMNS
-from gangproof.properties.explore import Limits
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle
 from gangproof.properties.scenarios.features import created, features, object_features
 from gangproof.properties.scenarios.report import MISSING
 from gangproof.properties.scenarios.run import follow
-from gangproof.properties.system import Questions
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.system import Questions
 from gangproof.report.machine import document as json_document
 from gangproof.watching import Watch, unwatched
 

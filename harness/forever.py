@@ -13,11 +13,11 @@ from attrs import evolve
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits
-from gangproof.properties.lasso import Lassos
-from gangproof.properties.liveness import fair_runs, named
-from gangproof.properties.shipped import to_blame
-from gangproof.properties.traces import Meta
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.lasso import Lassos
+from gangproof.properties.search.liveness import fair_runs, named
+from gangproof.properties.search.shipped import to_blame
+from gangproof.properties.telling.traces import Meta
 from gangproof.properties.verdict import Verdict, combine
 from gangproof.report import ClusterResult, Finding, ForEver
 from gangproof.watching import Clock, OutOfTimeError, Pulse, Watch

@@ -14,10 +14,10 @@ from attrs import field, frozen
 
 from gangproof.checking import PROFILES, known
 from gangproof.properties.campaign import spawn_seeds
-from gangproof.properties.judges import questions
-from gangproof.properties.stateful import Fuzzed, fuzz
-from gangproof.properties.traces import Meta, run_trace
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.telling.traces import Meta, run_trace
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.stateful import Fuzzed, fuzz
 from gangproof.report import Finding
 from gangproof.watching import Watch, unwatched
 

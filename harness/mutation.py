@@ -17,10 +17,10 @@ from gangproof.load import load_scenarios_text
 from gangproof.properties.campaign import local_processes
 from gangproof.properties.campaign import run as run_campaign
 from gangproof.properties.faults import FAULTS, Fault, FaultResult, cases_text, false_alarms, run_fault
-from gangproof.properties.judges import questions
+from gangproof.properties.judges.everything import questions
 from gangproof.properties.scenarios.document import Scenario
-from gangproof.properties.system import Violation
-from gangproof.properties.traces import Meta, make_trace, violation_of
+from gangproof.properties.search.system import Violation
+from gangproof.properties.telling.traces import Meta, make_trace, violation_of
 from gangproof.properties.verdict import Verdict, combine
 from gangproof.watching import Watch, unwatched
 

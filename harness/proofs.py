@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import z3
 from attrs import field, frozen
 
-from gangproof.properties.explore import deferred_interrupts
+from gangproof.properties.search.explore import deferred_interrupts
 from gangproof.properties.verdict import Verdict, combine
 from gangproof.spec import CONTRACT, Contract, Obligation, obligations
 

@@ -21,13 +21,13 @@ from gangproof.impl.owners import owners_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import as_stored, lags
 from gangproof.impl.world import Environment, Settings, World
-from gangproof.properties.deliveries import explore_reduced
-from gangproof.properties.explore import Counterexample, Exploration, Graph, Limits, explore_graph
-from gangproof.properties.lag import lagging
-from gangproof.properties.machine import Machine, Settled, itself, settle
-from gangproof.properties.reasons import why_pending
-from gangproof.properties.settled import SETTLED
-from gangproof.properties.system import Path, Questions
+from gangproof.properties.judges.settled import SETTLED
+from gangproof.properties.late.deliveries import explore_reduced
+from gangproof.properties.late.lag import lagging
+from gangproof.properties.search.explore import Counterexample, Exploration, Graph, Limits, explore_graph
+from gangproof.properties.search.machine import Machine, Settled, itself, settle
+from gangproof.properties.search.system import Path, Questions
+from gangproof.properties.telling.reasons import why_pending
 from gangproof.properties.verdict import Verdict
 
 

@@ -16,10 +16,10 @@ from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, profile
 from gangproof.impl.world import Settings
 from gangproof.properties.check import Openness, check, initial_world
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import Limits
 from gangproof.properties.symmetry import Symmetry
-from gangproof.properties.traces import Meta, cluster_trace
+from gangproof.properties.telling.traces import Meta, cluster_trace
 from gangproof.spec import CONTRACT
 
 

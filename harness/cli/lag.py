@@ -12,7 +12,7 @@ from gangproof.cli.pictures import save
 from gangproof.cli.terminal import UsageError, command, emit, tell
 
 if TYPE_CHECKING:
-    from gangproof.properties.stale import Stale
+    from gangproof.properties.late.stale import Stale
 
 
 class Output(StrEnum):
@@ -43,8 +43,8 @@ def lag(
 
     Example: gangproof lag INV-05 --draw out/
     """
-    from gangproof.properties.lag import ASKED
-    from gangproof.properties.stale import look
+    from gangproof.properties.late.lag import ASKED
+    from gangproof.properties.late.stale import look
 
     for name in ids or ():
         if name.upper() not in ASKED:

@@ -7,7 +7,7 @@ from attrs import field, frozen
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
 from gangproof.properties.conformance.kinds import kind_of, rules_of
-from gangproof.properties.system import Path
+from gangproof.properties.search.system import Path
 
 
 @frozen

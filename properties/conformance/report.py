@@ -11,8 +11,8 @@ from gangproof.counterexamples import Trace
 from gangproof.properties.conformance.follow import follow
 from gangproof.properties.conformance.followed import Followed
 from gangproof.properties.conformance.recording import Recording
-from gangproof.properties.system import Violation
-from gangproof.properties.traces import Meta, make_trace
+from gangproof.properties.search.system import Violation
+from gangproof.properties.telling.traces import Meta, make_trace
 from gangproof.properties.verdict import Verdict
 
 PROPERTY = "conformance"

@@ -19,7 +19,7 @@ from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import holds, same
 from gangproof.properties.conformance.events import Bound, Claimed, Logged, Observed, about
 from gangproof.properties.conformance.shown import Shown, eviction, told, writes
-from gangproof.properties.system import Path
+from gangproof.properties.search.system import Path
 
 Way = tuple[Step, ...]
 """Steps of the model, one after another."""

@@ -17,7 +17,7 @@ from gangproof.impl.world import World
 from gangproof.properties.conformance.events import Observed
 from gangproof.properties.conformance.shown import Shown
 from gangproof.properties.conformance.standing import BeyondError, Reader, Stand, Way
-from gangproof.properties.machine import CLOCK
+from gangproof.properties.search.machine import CLOCK
 
 Cycles = Callable[[World, Way], Iterator[Way]]
 """From a world in which somebody may be tried, and the way there, to the ways on from it."""

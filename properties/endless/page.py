@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from gangproof.counterexamples import Trace, picture
 from gangproof.properties.endless.worlds import ENDLESS, Endless
-from gangproof.properties.lasso import Lasso, Lassos
-from gangproof.properties.traces import Meta
+from gangproof.properties.search.lasso import Lasso, Lassos
+from gangproof.properties.telling.traces import Meta
 
 HEAD = """# Runs that go on for ever
 

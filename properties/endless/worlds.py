@@ -10,9 +10,9 @@ from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.world import Settings, World
-from gangproof.properties.lasso import Lasso, Lassos, lassos
-from gangproof.properties.liveness import LIVENESS, Beside, ending, replacing
-from gangproof.properties.named import gang, node, pod, world
+from gangproof.properties.search.lasso import Lasso, Lassos, lassos
+from gangproof.properties.search.liveness import LIVENESS, Beside, ending, replacing
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 TWO_NAMES = Settings(profiles=("default-scheduler", "other"))

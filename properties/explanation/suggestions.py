@@ -23,7 +23,7 @@ from gangproof.properties.explanation.edits import with_copies, with_group, with
 from gangproof.properties.explanation.levers import Need, Proposal, labelling, levers
 from gangproof.properties.explanation.model import Outcome, Suggestion
 from gangproof.properties.explanation.refusals import seen_by, without_place
-from gangproof.properties.quiescence import beyond_exact, joint, kind, room
+from gangproof.properties.search.quiescence import beyond_exact, joint, kind, room
 
 MOST = 5
 MOST_COPIES = 100

@@ -31,7 +31,7 @@ from gangproof.impl.store import stored
 from gangproof.impl.views import write
 from gangproof.impl.world import Settings, World
 from gangproof.properties.faults.fault import Fault, fault
-from gangproof.properties.named import gang, node, pod, world
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
 JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)

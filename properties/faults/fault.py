@@ -13,8 +13,8 @@ from attrs import frozen
 
 from gangproof.impl.rules import Change
 from gangproof.impl.world import World
-from gangproof.properties.refinement import REFINEMENT
-from gangproof.properties.system import Violation
+from gangproof.properties.refinement.steps import REFINEMENT
+from gangproof.properties.search.system import Violation
 from gangproof.spec.judging import Refusal
 
 PROMISES: Mapping[str, tuple[str, ...]] = {

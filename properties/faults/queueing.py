@@ -25,9 +25,9 @@ from gangproof.impl.steps import (
 )
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
-from gangproof.properties.abstraction import group_name
 from gangproof.properties.faults.fault import Fault, fault
-from gangproof.properties.named import gang, node, pod, world
+from gangproof.properties.refinement.abstraction import group_name
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 
 def _pop_among(old: PopStep, rules: Rules, world: World, visible: Callable[[Entry], bool]) -> World:

@@ -18,16 +18,16 @@ from gangproof.impl.actions import Action
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import profile
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits
 from gangproof.properties.faults.fault import Fault
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine, Settled, settle
-from gangproof.properties.refinement import REFINEMENT
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.judges.settled import SETTLED
+from gangproof.properties.refinement.steps import REFINEMENT
 from gangproof.properties.scenarios.course import Course, Following
 from gangproof.properties.scenarios.document import Expect, Possible, Scenario, Settle, Step
 from gangproof.properties.scenarios.run import follow
-from gangproof.properties.settled import SETTLED
-from gangproof.properties.system import Path, Questions, Violation
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import Machine, Settled, settle
+from gangproof.properties.search.system import Path, Questions, Violation
 
 Judge = Callable[..., Violation | None]
 

@@ -14,7 +14,7 @@ from gangproof.impl.gates import FeatureGates
 from gangproof.impl.objects import Node, NodeSelectorTerm, Pod, PodGroup, Taint, tolerates
 from gangproof.impl.table import Table
 from gangproof.properties.conformance.events import Conditioned
-from gangproof.properties.exact import Placement, place
+from gangproof.properties.judges.exact import Placement, place
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "NoSchedule")
 Domain = frozenset[str]

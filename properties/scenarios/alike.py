@@ -13,9 +13,9 @@ import attrs
 
 from gangproof.impl.objects import Node, Pod
 from gangproof.impl.world import World
-from gangproof.properties.machine import itself
 from gangproof.properties.scenarios.document import Create, Scenario
 from gangproof.properties.scenarios.features import features
+from gangproof.properties.search.machine import itself
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.symmetry.shapes import shape_of_pod
 

@@ -9,7 +9,6 @@ from attrs import evolve
 from gangproof.impl.actions import Action, cycle_steps, successors
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
-from gangproof.properties.machine import CLOCK
 from gangproof.properties.scenarios.course import (
     Course,
     Failure,
@@ -22,7 +21,8 @@ from gangproof.properties.scenarios.course import (
 from gangproof.properties.scenarios.document import Attempt
 from gangproof.properties.scenarios.judge import short
 from gangproof.properties.scenarios.requests import put
-from gangproof.properties.system import Violation
+from gangproof.properties.search.machine import CLOCK
+from gangproof.properties.search.system import Violation
 
 
 def attempt(step: Attempt, course: Course, following: Following) -> Course:

@@ -9,10 +9,10 @@ from attrs import evolve, field, frozen
 from gangproof.impl.actions import Action
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits
-from gangproof.properties.machine import itself
 from gangproof.properties.scenarios.records import Ref
-from gangproof.properties.system import Path, Questions, Violation
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import itself
+from gangproof.properties.search.system import Path, Questions, Violation
 
 Refusal = tuple[Ref, str]
 """What the API refused to create, change or delete, and its words."""

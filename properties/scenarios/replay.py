@@ -30,7 +30,7 @@ from gangproof.properties.scenarios.document import (
     Update,
 )
 from gangproof.properties.scenarios.records import Kind, Ref
-from gangproof.properties.system import Path
+from gangproof.properties.search.system import Path
 
 KINDS: dict[str, Kind] = {
     kind: kind for kind in ("node", "pod", "podGroup", "workload", "job", "priorityClass", "pdb")

@@ -10,14 +10,14 @@ from attrs import field, frozen
 from gangproof.impl.actions import Action
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits
+from gangproof.properties.judges.settled import SETTLED
 from gangproof.properties.scenarios.alike import key_of
 from gangproof.properties.scenarios.course import Failure, Following
 from gangproof.properties.scenarios.document import Profile, Scenario
 from gangproof.properties.scenarios.features import ALL_FEATURES, features
 from gangproof.properties.scenarios.run import follow
-from gangproof.properties.settled import SETTLED
-from gangproof.properties.system import Questions
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.system import Questions
 from gangproof.properties.verdict import Verdict
 
 MISSING: frozenset[str] = frozenset({"lagging claims"})

@@ -21,8 +21,6 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, unseen
 from gangproof.impl.views import deliver
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Graph
-from gangproof.properties.machine import Machine, settle
 from gangproof.properties.scenarios.attempt import attempt
 from gangproof.properties.scenarios.course import Course, Failure, Following, Run, judged, judged_since
 from gangproof.properties.scenarios.document import (
@@ -48,7 +46,9 @@ from gangproof.properties.scenarios.document import (
 from gangproof.properties.scenarios.expectations import Expectation
 from gangproof.properties.scenarios.judge import unmet
 from gangproof.properties.scenarios.requests import put
-from gangproof.properties.system import Path, Violation
+from gangproof.properties.search.explore import Graph
+from gangproof.properties.search.machine import Machine, settle
+from gangproof.properties.search.system import Path, Violation
 
 PERMIT_WAIT = 300_000
 """Milliseconds for which a member waits at Permit at most (GANG-09)."""

@@ -14,12 +14,12 @@ from gangproof.impl.objects import Pod
 from gangproof.impl.outside import name_of
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits
-from gangproof.properties.machine import Machine, settle
-from gangproof.properties.named import basic, node, pod
-from gangproof.properties.system import Path, Questions
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import Machine, settle
+from gangproof.properties.search.system import Path, Questions
 from gangproof.properties.theorems.completeness import AWARE_OF_RACKS
 from gangproof.properties.theorems.theorem import Answer, Case, Refutation, Theorem, first
+from gangproof.properties.worlds.named import basic, node, pod
 
 Run = Path[World, Action]
 

@@ -11,8 +11,7 @@ from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.objects import HostPort, PodGroup
 from gangproof.impl.world import Settings
-from gangproof.properties.exact import place
-from gangproof.properties.named import HOSTNAME, basic, gang, node, pod
+from gangproof.properties.judges.exact import place
 from gangproof.properties.theorems.theorem import (
     Answer,
     Case,
@@ -23,6 +22,7 @@ from gangproof.properties.theorems.theorem import (
     kept,
     verdict,
 )
+from gangproof.properties.worlds.named import HOSTNAME, basic, gang, node, pod
 
 AWARE_OF_RACKS = Settings(gates=evolve(SCENARIO_GATES, topology_aware_workload_scheduling=True))
 Judge = Callable[[Case, Cycle], str | None]

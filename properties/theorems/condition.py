@@ -8,12 +8,12 @@ from itertools import combinations_with_replacement
 from gangproof.impl.actions import Action
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.explore import explore_graph
-from gangproof.properties.graph import components, final
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import gang, node, pod, world
-from gangproof.properties.system import Path
+from gangproof.properties.search.explore import explore_graph
+from gangproof.properties.search.graph import components, final
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.system import Path
 from gangproof.properties.theorems.theorem import Answer, Case, Refutation, Theorem, first
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 KEY = "default/g1"
 

@@ -10,8 +10,8 @@ from attrs import evolve
 from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import Pod
 from gangproof.impl.world import Settings
-from gangproof.properties.named import gang, node, pod
 from gangproof.properties.theorems.theorem import Case
+from gangproof.properties.worlds.named import gang, node, pod
 
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 BY_MEMBERS = Settings()

@@ -12,14 +12,14 @@ from gangproof.impl.ghost import counts
 from gangproof.impl.objects import Pod, PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits, explore_graph
-from gangproof.properties.graph import components, final
-from gangproof.properties.lasso import Promise, lassos
-from gangproof.properties.machine import Machine, settle
-from gangproof.properties.named import gang, node, pod, world
-from gangproof.properties.system import Path, Questions
+from gangproof.properties.search.explore import Limits, explore_graph
+from gangproof.properties.search.graph import components, final
+from gangproof.properties.search.lasso import Promise, lassos
+from gangproof.properties.search.machine import Machine, settle
+from gangproof.properties.search.system import Path, Questions
 from gangproof.properties.theorems.pair import NAMES, Pair
 from gangproof.properties.theorems.theorem import Answer, Case, Refutation, Theorem, first
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 
 def _halves(now: World) -> list[str]:

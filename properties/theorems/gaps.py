@@ -17,8 +17,8 @@ from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.preemption.units import Unit
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.exact import place
-from gangproof.properties.system import Path
+from gangproof.properties.judges.exact import place
+from gangproof.properties.search.system import Path
 from gangproof.properties.theorems.crowds import (
     AWARE,
     BY_MEMBERS,

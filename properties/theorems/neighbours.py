@@ -11,7 +11,6 @@ from gangproof.impl.objects import LabelSelector, Pod, PodAffinity, PodAffinityT
 from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
-from gangproof.properties.named import HOSTNAME, gang, node, pod
 from gangproof.properties.theorems.theorem import (
     Answer,
     Case,
@@ -22,6 +21,7 @@ from gangproof.properties.theorems.theorem import (
     kept,
     verdict,
 )
+from gangproof.properties.worlds.named import HOSTNAME, gang, node, pod
 
 LABELS = Table({"app": "x"})
 TO_X = PodAffinity(

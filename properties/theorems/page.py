@@ -10,9 +10,9 @@ from gangproof.counterexamples import Trace, picture
 from gangproof.impl.objects import PodGroup
 from gangproof.properties.scenarios.replay import scenarios_of
 from gangproof.properties.scenarios.write import NotWritableError, dumps
-from gangproof.properties.system import Violation
+from gangproof.properties.search.system import Violation
+from gangproof.properties.telling.traces import Meta, make_trace
 from gangproof.properties.theorems.theorem import Answer, Case, Theorem
-from gangproof.properties.traces import Meta, make_trace
 
 HEAD = """# Limits
 

@@ -12,8 +12,7 @@ from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import Pod
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import Settings, World
-from gangproof.properties.named import HOSTNAME, basic, gang, node, pod
-from gangproof.properties.system import Path
+from gangproof.properties.search.system import Path
 from gangproof.properties.theorems.theorem import (
     Answer,
     Case,
@@ -23,6 +22,7 @@ from gangproof.properties.theorems.theorem import (
     first,
     verdict,
 )
+from gangproof.properties.worlds.named import HOSTNAME, basic, gang, node, pod
 
 EVERYTHING = Settings(
     gates=evolve(SCENARIO_GATES, topology_aware_workload_scheduling=True, workload_aware_preemption=True)

@@ -19,7 +19,7 @@ from gangproof.impl.objects import Node, Pod
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
-from gangproof.properties.system import Path
+from gangproof.properties.search.system import Path
 
 
 @frozen

@@ -13,9 +13,8 @@ from gangproof.impl.objects import Pod
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
-from gangproof.properties.exact import place
-from gangproof.properties.named import gang, node, pod
-from gangproof.properties.system import Path
+from gangproof.properties.judges.exact import place
+from gangproof.properties.search.system import Path
 from gangproof.properties.theorems.crowds import (
     AWARE,
     BY_MEMBERS,
@@ -38,6 +37,7 @@ from gangproof.properties.theorems.theorem import (
     kept,
     verdict,
 )
+from gangproof.properties.worlds.named import gang, node, pod
 
 
 def planned(case: Case, path: Path[World, Action], victims: tuple[str, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from gangproof.impl.world import World
-from gangproof.properties.strategies import worlds
+from gangproof.properties.worlds.strategies import worlds
 
 
 def drawn(number: int, of: int, **bounds: int) -> list[World]:

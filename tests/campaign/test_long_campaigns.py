@@ -11,11 +11,11 @@ import pytest
 
 from gangproof.impl.profiles import V1_36_3
 from gangproof.properties.campaign import local_processes, run
-from gangproof.properties.explore import explore
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.machine import Machine
 from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.worlds.named import NAMED
 
 pytestmark = pytest.mark.campaign
 

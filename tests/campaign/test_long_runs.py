@@ -15,13 +15,13 @@ from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import profile
 from gangproof.impl.world import World
 from gangproof.properties.campaign import spawn_seeds
-from gangproof.properties.explore import Limits, explore
 from gangproof.properties.faults import FAULTS, Fault
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED
-from gangproof.properties.stateful import LARGE, fuzz
-from gangproof.properties.system import Questions, Violation
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import Limits, explore
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.system import Questions, Violation
+from gangproof.properties.worlds.named import NAMED
+from gangproof.properties.worlds.stateful import LARGE, fuzz
 
 pytestmark = pytest.mark.campaign
 

@@ -13,13 +13,13 @@ from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.check import find
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED, basic, gang, node, pod, world
-from gangproof.properties.quotient import compare
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.quotient import compare
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import NAMED, basic, gang, node, pod, world
 
 pytestmark = pytest.mark.campaign
 

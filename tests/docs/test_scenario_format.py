@@ -15,9 +15,9 @@ from gangproof.load import load_scenarios_text
 from gangproof.load.scenario_fields import EXPECTATIONS, OBJECTS, SCENARIO, STEP
 from gangproof.load.schema import Either, Fields, ListOf, MapOf, Shape
 from gangproof.load.steps import CALLS
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
+from gangproof.properties.judges.everything import questions
 from gangproof.properties.scenarios.report import MISSING, check_scenario
+from gangproof.properties.search.explore import Limits
 from gangproof.properties.verdict import Verdict
 
 PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import evolve
 
 from gangproof import mutation
-from gangproof.properties.system import Violation
+from gangproof.properties.search.system import Violation
 from gangproof.properties.verdict import Verdict
 
 

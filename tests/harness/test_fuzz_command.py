@@ -11,9 +11,9 @@ import gangproof
 from gangproof import checking, fuzzing
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, profile
-from gangproof.properties.judges import questions
-from gangproof.properties.stateful import Fuzzed, fuzz
+from gangproof.properties.judges.everything import questions
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.stateful import Fuzzed, fuzz
 
 NO_QUORUM = Change("no-quorum", "the minimum is always met", {"quorum": lambda old: lambda *_: True})
 CLEAN = Fuzzed(runs=20, steps=900)

@@ -11,9 +11,9 @@ from gangproof.forever import asked_for_ever
 from gangproof.impl.profiles import V1_36_3
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
-from gangproof.properties.named import gang, node, pod, world
-from gangproof.properties.traces import Meta
+from gangproof.properties.telling.traces import Meta
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import gang, node, pod, world
 from gangproof.report import ClusterResult
 from gangproof.watching import Clock, unwatched
 

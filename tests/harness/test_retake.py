@@ -7,9 +7,9 @@ from gangproof.impl.api import create, delete
 from gangproof.impl.objects import PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.named import node, pod
-from gangproof.properties.retake import first_violation, retake, steps_of
-from gangproof.properties.system import Path, Questions, Violation
+from gangproof.properties.search.system import Path, Questions, Violation
+from gangproof.properties.telling.retake import first_violation, retake, steps_of
+from gangproof.properties.worlds.named import node, pod
 
 
 def a_run() -> Path[World, Action]:

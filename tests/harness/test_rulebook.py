@@ -96,7 +96,7 @@ def test_every_promise_is_judged_or_proved_and_would_be_missed():
 
 
 def test_who_judges():
-    assert "gangproof.properties.evictions.useful" in rulebook.standing("INV-18").judged
+    assert "gangproof.properties.judges.evictions.useful" in rulebook.standing("INV-18").judged
     assert "gangproof.properties.theorems.victims.in_vain" in rulebook.standing("THM-12").judged
     assert rulebook.standing("THM-02").tested == ("tests/properties/test_theorems.py",)
     assert rulebook.standing("DEV-38").tested == ("scenario SOP-12-shipped",)

@@ -12,7 +12,7 @@ from gangproof.impl.objects import PodGroup
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
-from gangproof.properties.named import node
+from gangproof.properties.worlds.named import node
 
 TAS = Settings(gates=evolve(SCENARIO_GATES, topology_aware_workload_scheduling=True))
 

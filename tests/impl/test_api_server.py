@@ -37,7 +37,7 @@ from gangproof.impl.profiles import INTENDED
 from gangproof.impl.store import kind_of
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Settings, World
-from gangproof.properties.named import basic, gang, node, pod
+from gangproof.properties.worlds.named import basic, gang, node, pod
 
 ALL = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True, workload_with_job=True))
 WORKLOAD = Workload("default", "w", pod_group_templates=(PodGroupTemplate("t", min_count=2),))

@@ -17,12 +17,12 @@ from gangproof.impl.profiles import INTENDED
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
 from gangproof.load import load_manifests_text, load_scenarios_text
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
-from gangproof.properties.named import gang, node, pod
+from gangproof.properties.judges.everything import questions
 from gangproof.properties.scenarios.report import check_scenario
 from gangproof.properties.scenarios.write import dumps
+from gangproof.properties.search.explore import Limits
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import gang, node, pod
 
 PLAIN = Settings()
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))

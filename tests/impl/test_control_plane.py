@@ -20,7 +20,7 @@ from gangproof.impl.rules import Rules, profile
 from gangproof.impl.store import as_stored, seen, stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Settings, World
-from gangproof.properties.named import gang, node, pod
+from gangproof.properties.worlds.named import gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))

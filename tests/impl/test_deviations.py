@@ -29,15 +29,23 @@ from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Settings, World
 from gangproof.load import load_scenarios
-from gangproof.properties import claim_worlds
-from gangproof.properties.claim_worlds import BY_NAME, BY_TEMPLATE, claim, devices, sharing, template, using
-from gangproof.properties.explore import Limits
-from gangproof.properties.named import HOSTNAME, gang, node, pod
 from gangproof.properties.scenarios.devices import allocated
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.report import check_scenario
-from gangproof.properties.system import Questions
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.system import Questions
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds import claim_worlds
+from gangproof.properties.worlds.claim_worlds import (
+    BY_NAME,
+    BY_TEMPLATE,
+    claim,
+    devices,
+    sharing,
+    template,
+    using,
+)
+from gangproof.properties.worlds.named import HOSTNAME, gang, node, pod
 from gangproof.rulebook import reasons
 
 ROOT = Path(__file__).parents[2]

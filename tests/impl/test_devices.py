@@ -32,7 +32,7 @@ from gangproof.impl.objects import (
 from gangproof.impl.objects.claim import DeviceToleration, MatchAttribute
 from gangproof.impl.objects.device import DeviceTaint, Version
 from gangproof.impl.table import Table
-from gangproof.properties.named import node
+from gangproof.properties.worlds.named import node
 
 ANY = Table({"any": DeviceClass("any")})
 N = node("n", 1, labels={"rack": "r1"})

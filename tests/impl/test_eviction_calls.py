@@ -16,10 +16,10 @@ from gangproof.impl.preemption.single import may_preempt
 from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import explore
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import gang, node, pod
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.worlds.named import gang, node, pod
 
 SYNC = evolve(SCENARIO_GATES, scheduler_async_preemption=False)
 IN_CYCLE = Settings(gates=SYNC)

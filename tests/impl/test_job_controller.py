@@ -27,7 +27,7 @@ from gangproof.impl.objects.owner import controlled_by
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Settings, World
-from gangproof.properties.named import gang, node, pod
+from gangproof.properties.worlds.named import gang, node, pod
 
 GATES = evolve(SCENARIO_GATES, workload_with_job=True)
 WITH_JOBS = Settings(gates=GATES)

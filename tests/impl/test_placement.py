@@ -30,12 +30,12 @@ from gangproof.impl.snapshot import seen
 from gangproof.impl.steps import Candidates
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import explore
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import basic, gang, node, pod
-from gangproof.properties.named import world as empty
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.machine import Machine
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import basic, gang, node, pod
+from gangproof.properties.worlds.named import world as empty
 
 BIG = 1 << 20
 

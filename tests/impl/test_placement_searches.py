@@ -12,13 +12,13 @@ from gangproof.impl.actions import Action, Grain, successors
 from gangproof.impl.gates import Object
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Limits, explore, explore_graph
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import basic, gang, node, pod
-from gangproof.properties.quotient import compare
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import Limits, explore, explore_graph
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.quotient import compare
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import basic, gang, node, pod
 
 
 @given(

@@ -19,7 +19,8 @@ from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
-from gangproof.properties.claim_worlds import (
+from gangproof.properties.scenarios.devices import allocated
+from gangproof.properties.worlds.claim_worlds import (
     BY_NAME,
     BY_TEMPLATE,
     SETTINGS,
@@ -29,8 +30,7 @@ from gangproof.properties.claim_worlds import (
     template,
     using,
 )
-from gangproof.properties.named import basic, gang, node, pod
-from gangproof.properties.scenarios.devices import allocated
+from gangproof.properties.worlds.named import basic, gang, node, pod
 
 ALONE = PodGroupClaim("own", resource_claim_name="claim")
 ENTRIES = (

@@ -21,7 +21,7 @@ from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, World
-from gangproof.properties.named import HOSTNAME, basic, gang, node, pod
+from gangproof.properties.worlds.named import HOSTNAME, basic, gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 WAITING = profile(INTENDED, CHANGES["DEV-19"], CHANGES["DEV-52"])

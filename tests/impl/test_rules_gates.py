@@ -18,7 +18,7 @@ from gangproof.impl.profiles import INTENDED
 from gangproof.impl.restart import restart
 from gangproof.impl.table import Table
 from gangproof.load import load_manifests_text
-from gangproof.properties.named import basic, gang, node, pod
+from gangproof.properties.worlds.named import basic, gang, node, pod
 
 
 def test_generic_workload_serves_the_kinds() -> None:

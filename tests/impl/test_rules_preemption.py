@@ -24,7 +24,7 @@ from gangproof.impl.snapshot import with_pod
 from gangproof.impl.store import stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
-from gangproof.properties.named import basic, gang, node, pod
+from gangproof.properties.worlds.named import basic, gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 BOTH = Settings(

@@ -20,7 +20,7 @@ from gangproof.impl.queue import activate, close, expire, gate
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
-from gangproof.properties.named import basic, gang, node, pod
+from gangproof.properties.worlds.named import basic, gang, node, pod
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 ORDERED = profile(INTENDED, CHANGES["DEV-11"])

@@ -13,7 +13,7 @@ from gangproof.impl.objects.checks import shown
 from gangproof.impl.objects.validation import RULES, path_text, violations
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
-from gangproof.properties.stored import within_limits
+from gangproof.properties.judges.stored import within_limits
 
 CLAIM = {"name": "c", "resourceClaimName": "claim"}
 NAMED = {"key": "metadata.name", "operator": "In", "values": ["n"]}

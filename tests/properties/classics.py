@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from gangproof.properties.system import Violation, itself
+from gangproof.properties.search.system import Violation, itself
 
 Managers = tuple[str, str, int, int, str]
 """A state of two-phase commit: a letter for each resource manager and one for the transaction manager, namely

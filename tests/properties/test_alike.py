@@ -6,12 +6,12 @@ import pytest
 
 from gangproof.impl.profiles import INTENDED
 from gangproof.load import load_scenarios_text
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import itself
+from gangproof.properties.judges.everything import questions
 from gangproof.properties.scenarios.alike import key_of, told_apart
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.report import check_scenario
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import itself
 
 SHARED = """
 scenario: shared

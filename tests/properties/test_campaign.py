@@ -12,8 +12,8 @@ import pytest
 from classics import Philosophers
 
 from gangproof.properties.campaign import local_processes, run, spawn_seeds
-from gangproof.properties.explore import explore
-from gangproof.properties.system import stepwise
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.system import stepwise
 
 
 def philosophers(n: int) -> str:

@@ -18,19 +18,27 @@ from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.steps import SettleClaimStep
 from gangproof.impl.world import World
 from gangproof.properties.check import find, outcomes
-from gangproof.properties.claim_judges import not_given_back, unnamed
-from gangproof.properties.claim_worlds import BY_TEMPLATE, SETTINGS, WORLDS, devices, sharing, template, using
-from gangproof.properties.explore import Limits
-from gangproof.properties.frames import frame
-from gangproof.properties.judges import questions
-from gangproof.properties.lasso import lassos
-from gangproof.properties.liveness import LIVENESS
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import gang, node, pod
-from gangproof.properties.quotient import compare
+from gangproof.properties.judges.claim_judges import not_given_back, unnamed
+from gangproof.properties.judges.everything import questions
 from gangproof.properties.scenarios.devices import allocated
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.lasso import lassos
+from gangproof.properties.search.liveness import LIVENESS
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.quotient import compare
 from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.telling.frames import frame
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.claim_worlds import (
+    BY_TEMPLATE,
+    SETTINGS,
+    WORLDS,
+    devices,
+    sharing,
+    template,
+    using,
+)
+from gangproof.properties.worlds.named import gang, node, pod
 
 COUNTS = {
     "shared-claim": (42, 278),

@@ -17,15 +17,15 @@ from gangproof.impl.objects import Job
 from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
-from gangproof.properties import deliveries
-from gangproof.properties.deliveries import explore_reduced, readers, reducible
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
-from gangproof.properties.lag import as_if_prompt, lagging, of_the_store, stale_reads, views
-from gangproof.properties.machine import Machine, Settled, settle
-from gangproof.properties.named import NAMED, gang, node, pod, world
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.late import deliveries
+from gangproof.properties.late.deliveries import explore_reduced, readers, reducible
+from gangproof.properties.late.lag import as_if_prompt, lagging, of_the_store, stale_reads, views
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import Machine, Settled, settle
+from gangproof.properties.search.system import Path, Questions
 from gangproof.properties.symmetry import Symmetry
-from gangproof.properties.system import Path, Questions
+from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
 
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))

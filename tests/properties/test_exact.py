@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 import z3
 
-from gangproof.properties.exact import place
+from gangproof.properties.judges.exact import place
 
 
 def slots(*sizes: int) -> dict[str, dict[str, int]]:

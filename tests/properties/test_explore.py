@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 import pytest
 from classics import Peterson, Philosophers, TwoPhase, consistent
 
-from gangproof.properties.explore import (
+from gangproof.properties.search.explore import (
     Exploration,
     Limits,
     NotReplayableError,
@@ -23,7 +23,7 @@ from gangproof.properties.explore import (
     explore,
     explore_graph,
 )
-from gangproof.properties.system import Path, Questions, Transitions, Violation, stepwise
+from gangproof.properties.search.system import Path, Questions, Transitions, Violation, stepwise
 from gangproof.properties.verdict import Verdict
 
 
@@ -368,8 +368,8 @@ def test_the_report() -> None:
 SCRIPT = """
 from classics import Peterson
 from test_explore import exclusive
-from gangproof.properties.explore import explore
-from gangproof.properties.system import Questions, stepwise
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.system import Questions, stepwise
 questions = Questions(invariants=[exclusive], witnesses={str(i): lambda s, i=i: s[0] == i for i in range(4)})
 found = explore(stepwise(Peterson(careless=True)), questions)
 print(found, found.counterexamples, found.witnesses)

@@ -15,16 +15,16 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, profile
 from gangproof.load import load_scenarios_text
-from gangproof.properties.explore import explore
 from gangproof.properties.faults import FAULTS, Fault, FaultResult, cases_text, false_alarms, run_fault
 from gangproof.properties.faults.fault import PROMISES
 from gangproof.properties.faults.page import page
 from gangproof.properties.faults.queueing import counting, members_now, members_tried
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED
-from gangproof.properties.refinement import REFINEMENT
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.refinement.steps import REFINEMENT
 from gangproof.properties.scenarios.document import Scenario
+from gangproof.properties.search.explore import explore
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.worlds.named import NAMED
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 NUMBERS = [

@@ -8,11 +8,11 @@ from attrs import evolve, frozen
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine, settle
-from gangproof.properties.named import basic, gang, node, pod, world
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import Machine, settle
 from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.worlds.named import basic, gang, node, pod, world
 
 RACKS = Settings(gates=evolve(SCENARIO_GATES, topology_aware_workload_scheduling=True))
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))

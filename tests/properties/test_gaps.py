@@ -11,11 +11,11 @@ import pytest
 
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import Settings
-from gangproof.properties.named import node, pod
 from gangproof.properties.theorems import Case, Size
 from gangproof.properties.theorems.crowds import AWARE, BY_MEMBERS, against, alone
 from gangproof.properties.theorems.gap_page import HEAD, page, section
 from gangproof.properties.theorems.gaps import CHOOSERS, KINDS, Chooser, gaps, sufficient
+from gangproof.properties.worlds.named import node, pod
 
 PAGE = Path(__file__).parents[2] / "docs" / "victims.md"
 NOBODY, NEEDLESS, UNITS, PODS, STRONGER = (kind.name for kind in KINDS)

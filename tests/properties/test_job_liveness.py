@@ -14,13 +14,13 @@ from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.steps import RecoverStep
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Limits
 from gangproof.properties.faults.control import F79, F80, F85
 from gangproof.properties.faults.fault import Fault
-from gangproof.properties.lasso import Lassos
-from gangproof.properties.liveness import fair_runs
-from gangproof.properties.named import node, pod, world
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.lasso import Lassos
+from gangproof.properties.search.liveness import fair_runs
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import node, pod, world
 
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
 JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)

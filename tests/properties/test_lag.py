@@ -14,17 +14,17 @@ from gangproof.impl.objects import Job, PodGroupTemplate, Workload
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.store import KINDS, WATCHES, view
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Exploration, Limits, explore
-from gangproof.properties.judges import questions
-from gangproof.properties.lag import as_if_prompt, lagging, of_the_store, views
-from gangproof.properties.machine import Machine, settle
-from gangproof.properties.named import NAMED, gang, node, pod, world
-from gangproof.properties.quotient import compare
-from gangproof.properties.settled import SETTLED
-from gangproof.properties.stale import CASES, Looked, Run, Stale, look, look_at
-from gangproof.properties.stale_page import distinct, draw, picture_name, section
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.judges.settled import SETTLED
+from gangproof.properties.late.lag import as_if_prompt, lagging, of_the_store, views
+from gangproof.properties.late.page import distinct, draw, picture_name, section
+from gangproof.properties.late.stale import CASES, Looked, Run, Stale, look, look_at
+from gangproof.properties.search.explore import Exploration, Limits, explore
+from gangproof.properties.search.machine import Machine, settle
+from gangproof.properties.search.quotient import compare
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
 
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))

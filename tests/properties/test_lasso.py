@@ -20,17 +20,17 @@ from gangproof.impl.world import World
 from gangproof.load import load_scenarios
 from gangproof.properties.endless.page import draw, page, picture_name
 from gangproof.properties.endless.worlds import ASLEEP, ENDLESS, HOT, MUTUAL, TAKEN, Endless, only
-from gangproof.properties.explore import Limits
-from gangproof.properties.lasso import Lassos, Promise, duty, lassos
-from gangproof.properties.liveness import LIVENESS, Beside, flushing, timing_out
-from gangproof.properties.machine import Machine, settle
-from gangproof.properties.named import NAMED, gang, node, pod, world
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.run import follow
-from gangproof.properties.system import Questions, System
-from gangproof.properties.traces import Meta
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.lasso import Lassos, Promise, duty, lassos
+from gangproof.properties.search.liveness import LIVENESS, Beside, flushing, timing_out
+from gangproof.properties.search.machine import Machine, settle
+from gangproof.properties.search.system import Questions, System
+from gangproof.properties.telling.traces import Meta
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
 
 PAGE = Path(__file__).parents[2] / "docs" / "liveness.md"
 FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.scenario.yaml"))

@@ -13,12 +13,12 @@ from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.steps import Placement
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Limits
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import HOSTNAME, NAMED, basic, gang, node, pod, world
-from gangproof.properties.quiescence import Quiescence, joint, quiescence, room
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.quiescence import Quiescence, joint, quiescence, room
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import HOSTNAME, NAMED, basic, gang, node, pod, world
 
 
 def ends(start: World, rules: Rules = INTENDED) -> Quiescence:

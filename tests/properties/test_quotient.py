@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from classics import Peterson, TwoPhase, consistent, interchangeable
 
-from gangproof.properties.explore import Limits
-from gangproof.properties.quotient import compare
-from gangproof.properties.system import Questions, Transitions, Violation, stepwise
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.quotient import compare
+from gangproof.properties.search.system import Questions, Transitions, Violation, stepwise
 from gangproof.properties.verdict import Verdict
 
 

@@ -15,8 +15,8 @@ from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import Pod
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import Settings, World
-from gangproof.properties.judges import questions
-from gangproof.properties.named import gang, node, pod
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.worlds.named import gang, node, pod
 
 ASKED = questions()
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))

@@ -23,8 +23,8 @@ from gangproof.properties.conformance.followed import Difference, Followed
 from gangproof.properties.conformance.outside import changes
 from gangproof.properties.conformance.recording import Alter
 from gangproof.properties.conformance.report import ConformanceReport, follow_all, traces_of
-from gangproof.properties.named import gang, node, pod, world
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 FILE = Path(__file__).parents[1] / "data" / "recorded.jsonl"
 RUNS: dict[str, dict[str, Any]] = {

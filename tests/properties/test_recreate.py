@@ -18,13 +18,13 @@ from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.steps import BindStep, MemberEvent, MembersStep
 from gangproof.impl.world import Settings, World
 from gangproof.properties.check import find
-from gangproof.properties.explore import Counterexample, Limits, explore_graph
-from gangproof.properties.frames import tell
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import gang, node, pod, world
-from gangproof.properties.quotient import compare
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.search.explore import Counterexample, Limits, explore_graph
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.quotient import compare
 from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.telling.frames import tell
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))

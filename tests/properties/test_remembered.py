@@ -5,8 +5,8 @@ from __future__ import annotations
 from attrs import evolve
 
 from gangproof.impl.world import World
-from gangproof.properties.named import NAMED
-from gangproof.properties.remembered import latest, same
+from gangproof.properties.judges.remembered import latest, same
+from gangproof.properties.worlds.named import NAMED
 
 
 def test_the_same_things_are_looked_at_once_and_others_anew() -> None:

@@ -13,12 +13,12 @@ from gangproof.impl.objects import Pod
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Limits, explore, explore_graph
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import basic, gang, node, pod, world
-from gangproof.properties.restarts import Restarts, restart_equivalence
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.late.restarts import Restarts, restart_equivalence
+from gangproof.properties.search.explore import Limits, explore, explore_graph
+from gangproof.properties.search.machine import Machine
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import basic, gang, node, pod, world
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 LIMITS = Limits(states=10_000)

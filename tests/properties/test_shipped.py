@@ -18,19 +18,19 @@ from gangproof.impl.profiles import INTENDED, V1_36_3
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.load import load_scenarios, load_scenarios_text
-from gangproof.properties.explore import Limits, explore
 from gangproof.properties.faults import FAULTS, cases_text
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import HOSTNAME, gang, node, pod, world
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.judges.settled import SETTLED
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.features import features
 from gangproof.properties.scenarios.report import MISSING
 from gangproof.properties.scenarios.run import follow
-from gangproof.properties.settled import SETTLED
-from gangproof.properties.shipped import shipped_questions
-from gangproof.properties.system import Questions
+from gangproof.properties.search.explore import Limits, explore
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.shipped import shipped_questions
+from gangproof.properties.search.system import Questions
+from gangproof.properties.worlds.named import HOSTNAME, gang, node, pod, world
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {d.id: d for file in sorted(ROOT.glob("scenarios/*.yaml")) for d in load_scenarios(file)}

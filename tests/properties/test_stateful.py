@@ -18,16 +18,16 @@ from gangproof.impl.actions import Action, successors
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, profile
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits, explore
-from gangproof.properties.judges import questions, undone
-from gangproof.properties.machine import Machine
-from gangproof.properties.stateful import BrokenError, Fuzzed, Size, fuzz, machine_for
-from gangproof.properties.stories import story
-from gangproof.properties.strategies import arrival_orders, clusters, groups, pods, worlds
+from gangproof.properties.judges.everything import questions, undone
+from gangproof.properties.search.explore import Limits, explore
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.system import Questions, Violation
 from gangproof.properties.symmetry import Symmetry
-from gangproof.properties.system import Questions, Violation
-from gangproof.properties.traces import Meta, run_trace
+from gangproof.properties.telling.stories import story
+from gangproof.properties.telling.traces import Meta, run_trace
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.stateful import BrokenError, Fuzzed, Size, fuzz, machine_for
+from gangproof.properties.worlds.strategies import arrival_orders, clusters, groups, pods, worlds
 
 NAMES = (
     "create", "delete", "update", "finish", "crash", "pop", "snapshot", "place", "submit", "report",
@@ -119,7 +119,7 @@ def test_the_same_seed_tells_the_same_story() -> None:
 
 RUNS_OF_A_PROGRAM = """
 from gangproof.impl.profiles import INTENDED
-from gangproof.properties.stateful import fuzz
+from gangproof.properties.worlds.stateful import fuzz
 print(fuzz(INTENDED, runs=40))
 """
 

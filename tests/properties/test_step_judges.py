@@ -19,15 +19,15 @@ from gangproof.impl.steps import Placement
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.load import load_scenarios_text
-from gangproof.properties.equal_inputs import equal_inputs, exchange
-from gangproof.properties.explore import Limits, explore_graph
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED
+from gangproof.properties.judges.equal_inputs import equal_inputs, exchange
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.judges.settled import SETTLED
 from gangproof.properties.scenarios.course import Course, Following
 from gangproof.properties.scenarios.run import follow
-from gangproof.properties.settled import SETTLED
-from gangproof.properties.strategies import worlds
+from gangproof.properties.search.explore import Limits, explore_graph
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.worlds.named import NAMED
+from gangproof.properties.worlds.strategies import worlds
 
 NEW_REASON = """
 scenario: new-reason

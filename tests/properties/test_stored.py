@@ -18,13 +18,13 @@ from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.steps import AdmissionStep, GateStep, RegistryStep
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
-from gangproof.properties.explore import Limits, explore
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED, gang, node, pod, world
-from gangproof.properties.neutrality import neutral
-from gangproof.properties.stored import spec_kept
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.judges.neutrality import neutral
+from gangproof.properties.judges.stored import spec_kept
+from gangproof.properties.search.explore import Limits, explore
+from gangproof.properties.search.machine import Machine
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
 
 CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))

@@ -22,12 +22,12 @@ from gangproof.impl.steps import Placement
 from gangproof.impl.store import table
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Ghost, World
-from gangproof.properties.explore import Limits, explore, explore_graph
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import GPU, HOSTNAME, NAMED, basic, gang, node, pod, world
-from gangproof.properties.quotient import compare
+from gangproof.properties.search.explore import Limits, explore, explore_graph
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.quotient import compare
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.named import GPU, HOSTNAME, NAMED, basic, gang, node, pod, world
 
 KEY = Symmetry()
 SETS = ("started", "owed", "placed", "evicted", "sent_back")

@@ -19,22 +19,22 @@ from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.load import load_scenarios
-from gangproof.properties.exact import place
-from gangproof.properties.explore import Limits, explore
-from gangproof.properties.judges import questions
-from gangproof.properties.machine import Machine
-from gangproof.properties.named import NAMED, gang, node, pod, world
-from gangproof.properties.quiescence import joint, room
+from gangproof.properties.judges.everything import questions
+from gangproof.properties.judges.exact import place
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.run import follow
-from gangproof.properties.shipped import to_blame
-from gangproof.properties.system import Path as Run
-from gangproof.properties.system import Questions
+from gangproof.properties.search.explore import Limits, explore
+from gangproof.properties.search.machine import Machine
+from gangproof.properties.search.quiescence import joint, room
+from gangproof.properties.search.shipped import to_blame
+from gangproof.properties.search.system import Path as Run
+from gangproof.properties.search.system import Questions
 from gangproof.properties.theorems import THEOREMS, Answer, Case, Size, Theorem
 from gangproof.properties.theorems.completeness import alike, by_rack, missed, mixed_cases, too_many
 from gangproof.properties.theorems.gangs import both_held
 from gangproof.properties.theorems.page import draw, outcome, page, picture_name
 from gangproof.properties.theorems.theorem import decisions, first, kept, verdict
+from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
 
 DOCS = Path(__file__).parents[2] / "docs"
 SMALLEST = {

@@ -9,12 +9,12 @@ import pytest
 from gangproof.impl.actions import Action, Grain, successors
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import World
-from gangproof.properties.explore import Limits, explore_graph
-from gangproof.properties.machine import Machine, settle
-from gangproof.properties.named import NAMED
-from gangproof.properties.quotient import compare
+from gangproof.properties.search.explore import Limits, explore_graph
+from gangproof.properties.search.machine import Machine, settle
+from gangproof.properties.search.quotient import compare
+from gangproof.properties.search.system import Questions, Violation
 from gangproof.properties.symmetry import Symmetry
-from gangproof.properties.system import Questions, Violation
+from gangproof.properties.worlds.named import NAMED
 
 COUNTS = {
     "fits": (9, 8, 17, 16),

@@ -9,11 +9,11 @@ import pytest
 
 from gangproof.impl.profiles import INTENDED, V1_36_3, V1_36_3_PROMPT
 from gangproof.load import load_scenarios
-from gangproof.properties.explore import Limits
-from gangproof.properties.judges import questions
+from gangproof.properties.judges.everything import questions
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.report import check_scenario
-from gangproof.properties.system import Questions
+from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.system import Questions
 from gangproof.properties.verdict import Verdict
 
 FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.scenario.yaml"))

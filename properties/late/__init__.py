@@ -1,0 +1,1 @@
+"""Views that lag and schedulers that start anew: fewer interleavings, what still holds, and what no longer does."""
