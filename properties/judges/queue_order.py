@@ -33,8 +33,8 @@ def backoff_respected(before: World, action: Action, after: World) -> Violation 
     """LIVE-09: nobody is popped whose backoff runs, and no cycle ends anybody's (QUEUE-20 to QUEUE-22).
 
     A new member takes those in backoff along. What a cycle does is no event of the cluster, so whoever it
-    tried in vain waits, unless a preemption for which it waited is over (LIVE-06), or a stronger pod has taken its
-    nomination when its backoff was over (PREEMPT-35).
+    tried in vain waits, unless a preemption for which it waited is over (LIVE-06). Others whose backoff is over may be
+    woken in it: a claim is let go, a nomination gives way (PREEMPT-35).
     """
     if not before.settings.backoff or action.name not in CYCLE_STEPS:
         return None
@@ -52,14 +52,15 @@ def backoff_respected(before: World, action: Action, after: World) -> Violation 
             if entity not in now.rounds
             for pod in preemptors(now, over)
         }
+        tried = {pod.key for pod in then.cycle.members}
         for entry in now.queue:
             if entry.place != "active" or entry.pod in woken:
                 continue
-            if not entry.cooling and then.nominations.get(entry.pod) and not now.nominations.get(entry.pod):
+            was = entries.get(entry.pod)
+            if was is not None and (was.place == "active" or not (was.cooling or entry.pod in tried)):
                 continue
-            if entry.pod not in entries or entries[entry.pod].place != "active":
-                message = f"{entry.pod} is ready without a pause after a cycle of {then.cycle.entity}"
-                return Violation("LIVE-09", message, (entry.pod,))
+            message = f"{entry.pod} is ready without a pause after a cycle of {then.cycle.entity}"
+            return Violation("LIVE-09", message, (entry.pod,))
     return None
 
 
