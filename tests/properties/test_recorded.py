@@ -348,7 +348,7 @@ def test_exit_codes() -> None:
     assert command("-", input=json.dumps(tampered(GANG, without))).exit_code == 1
     assert command("-", input=lines(GANG) + "\n" + json.dumps(tampered(GANG, without))).exit_code == 1
     assert command("-", input=lines(SIDE_BY_SIDE)).exit_code == 5
-    assert command("-", input="").exit_code == 5
+    assert command("-", input="").exit_code == 2
     assert command("-", input="{}").exit_code == 2
     assert command("nowhere.jsonl").exit_code == 2
 
