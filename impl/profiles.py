@@ -118,3 +118,9 @@ V1_36_3 = profile(INTENDED, *(deviation.change for deviation in DEVIATIONS))
 
 V1_36_3_PROMPT = profile(INTENDED, *(d.change for d in DEVIATIONS if not d.race))
 """The profile *v1.36.3* without the deviations that are races."""
+
+
+def only(*ids: str) -> Rules:
+    """The profile *intended* with these deviations alone, in this order; KeyError for an unknown id."""
+    changes = {deviation.id: deviation.change for deviation in DEVIATIONS}
+    return profile(INTENDED, *(changes[name] for name in ids))

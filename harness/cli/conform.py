@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gangproof.cli.forms import Output
 from gangproof.cli.pictures import save, write
 from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from gangproof.adapters.record import Run
     from gangproof.adapters.report import AdapterReport
     from gangproof.properties.scenarios.document import Scenario
-
-
-class Output(StrEnum):
-    """The forms of the answer."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class Features(StrEnum):

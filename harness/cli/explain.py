@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from gangproof.cli.check import Filenames, gates_option
+from gangproof.cli.forms import Output
 from gangproof.cli.terminal import UsageError, command, emit, progress
-
-
-class Output(StrEnum):
-    """The forms of the answer."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 @command

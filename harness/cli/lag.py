@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gangproof.cli.forms import Output
 from gangproof.cli.pictures import save
 from gangproof.cli.terminal import UsageError, command, emit, tell
 
 if TYPE_CHECKING:
     from gangproof.properties.late.stale import Stale
-
-
-class Output(StrEnum):
-    """The forms of the answer."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 @command

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gangproof.cli.forms import Output
 from gangproof.cli.pictures import write
 from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 
 if TYPE_CHECKING:
     from gangproof.proofs import ProofReport
     from gangproof.spec import Obligation
-
-
-class Output(StrEnum):
-    """The forms of the answer."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 @command

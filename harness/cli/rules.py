@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gangproof.cli.forms import Output
 from gangproof.cli.terminal import UsageError, command, emit
 
 if TYPE_CHECKING:
     from gangproof.rulebook import Standing
-
-
-class Output(StrEnum):
-    """The forms of the answer."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 @command

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES, Object
 from gangproof.impl.objects import Pod, PodGroup
-from gangproof.impl.profiles import INTENDED
-from gangproof.impl.rules import Rules, profile
+from gangproof.impl.profiles import only
+from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
 from gangproof.properties.search.lasso import Lasso, Lassos, lassos
 from gangproof.properties.search.liveness import LIVENESS, Beside, ending, replacing
@@ -62,11 +61,6 @@ class Endless:
         """What is found under the deviations that are shown, and the lasso that breaks the promise."""
         found = self.search(only(*self.deviations[0]))
         return found, found.found[self.promise]
-
-
-def only(*ids: str) -> Rules:
-    """What is intended, with these deviations alone."""
-    return profile(INTENDED, *(d.change for d in DEVIATIONS if d.id in ids))
 
 
 def strong(name: str, minimum: int) -> PodGroup:

@@ -142,12 +142,18 @@ def duty(action: Action) -> Duty | None:
             return (name, *action.args)
 
 
+def made_of(action: Action) -> Iterator[Action]:
+    """The action, and the finer ones that it is made of."""
+    yield action
+    yield from (step for step, _ in action.via)
+
+
 def ended(action: Action, how: str = "") -> Iterator[Duty]:
     """The calls that end well in this action, of those that may fail, or badly with `-fails`.
 
     A coarse action may make several.
     """
-    for done in (action, *(step for step, _ in action.via)):
+    for done in made_of(action):
         call = done.name.removesuffix(how)
         if call in MAY_FAIL and done.name == call + how:
             yield (call, done.args[0])

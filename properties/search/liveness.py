@@ -27,7 +27,7 @@ from gangproof.properties.judges.settled import gated_in_vain, preemptor_asleep
 from gangproof.properties.refinement.steps import fine_steps
 from gangproof.properties.search import quiescence
 from gangproof.properties.search.explore import Limits
-from gangproof.properties.search.lasso import USERS, Lassos, Promise, lassos
+from gangproof.properties.search.lasso import USERS, Lassos, Promise, lassos, made_of
 from gangproof.properties.search.machine import CLOCK, Machine
 from gangproof.properties.search.system import Violation
 from gangproof.properties.symmetry import Symmetry
@@ -141,7 +141,7 @@ def _justified(before: World, action: Action, after: World) -> Iterable[str]:
 
 def _evictions(action: Action) -> Iterator[tuple[str, ...]]:
     """Of each eviction in this step its victim and its preemptor."""
-    for done in (action, *(step for step, _ in action.via)):
+    for done in made_of(action):
         if done.name == "evict":
             yield done.args
 

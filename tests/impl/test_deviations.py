@@ -24,8 +24,8 @@ from gangproof.impl.deviations import DEVIATIONS, Deviation
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.objects import Consumer, Job, PodGroupClaim
 from gangproof.impl.objects.claim import Owner
-from gangproof.impl.profiles import INTENDED
-from gangproof.impl.rules import Rules, profile
+from gangproof.impl.profiles import INTENDED, only
+from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
 from gangproof.impl.world import Environment, Settings, World
 from gangproof.load import load_scenarios
@@ -73,10 +73,6 @@ WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
 JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)
 SHARED = claim_worlds.SETTINGS
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
-
-
-def only(*ids: str) -> Rules:
-    return profile(INTENDED, *(BY_ID[name].change for name in ids))
 
 
 def holds(document: Scenario, rules: Rules) -> bool:

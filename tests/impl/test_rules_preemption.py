@@ -10,7 +10,6 @@ from runs import AWARE, PLAIN, actions, cycle, queued, running, step, steps
 from gangproof.impl.api import create, delete, finish, update
 from gangproof.impl.control import NO_CONTROL
 from gangproof.impl.cycle_state import Visit
-from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.memory import NodeInfo
 from gangproof.impl.objects import Bound, LabelSelector, Pod, PodDisruptionBudget, Requirement
@@ -18,22 +17,17 @@ from gangproof.impl.placement import NO_DOMAIN, NO_GROUP, most_allocated, winner
 from gangproof.impl.preemption.budgets import allowed
 from gangproof.impl.preemption.group import TOPOLOGY, trial
 from gangproof.impl.preemption.rounds import preempting
-from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT
-from gangproof.impl.rules import Rules, profile
+from gangproof.impl.profiles import INTENDED, V1_36_3_PROMPT, only
+from gangproof.impl.rules import Rules
 from gangproof.impl.snapshot import with_pod
 from gangproof.impl.store import stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import Settings, World
 from gangproof.properties.worlds.named import basic, gang, node, pod
 
-CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 BOTH = Settings(
     gates=evolve(SCENARIO_GATES, workload_aware_preemption=True, topology_aware_workload_scheduling=True)
 )
-
-
-def only(*ids: str) -> Rules:
-    return profile(INTENDED, *(CHANGES[name] for name in ids))
 
 
 def strong(name: str, group: str | None = None, **fields: object) -> Pod:

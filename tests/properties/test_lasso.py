@@ -13,13 +13,13 @@ from gangproof.impl.actions import Action
 from gangproof.impl.api import create, delete, finish
 from gangproof.impl.cycle_state import Result
 from gangproof.impl.objects import Pod
-from gangproof.impl.profiles import INTENDED, V1_36_3
+from gangproof.impl.profiles import INTENDED, V1_36_3, only
 from gangproof.impl.queue import close
 from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.world import World
 from gangproof.load import load_scenarios
 from gangproof.properties.endless.page import draw, page, picture_name
-from gangproof.properties.endless.worlds import ASLEEP, ENDLESS, HOT, MUTUAL, TAKEN, Endless, only
+from gangproof.properties.endless.worlds import ASLEEP, ENDLESS, HOT, MUTUAL, TAKEN, Endless
 from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.run import follow

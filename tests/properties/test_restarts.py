@@ -7,11 +7,10 @@ from attrs import evolve
 
 from gangproof.impl.actions import Grain, successors
 from gangproof.impl.api import create
-from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.objects import Pod
-from gangproof.impl.profiles import INTENDED
-from gangproof.impl.rules import Rules, profile
+from gangproof.impl.profiles import INTENDED, only
+from gangproof.impl.rules import Rules
 from gangproof.impl.world import Settings, World
 from gangproof.properties.judges.everything import questions
 from gangproof.properties.late.restarts import Restarts, restart_equivalence
@@ -20,7 +19,6 @@ from gangproof.properties.search.machine import Machine
 from gangproof.properties.verdict import Verdict
 from gangproof.properties.worlds.named import basic, gang, node, pod, world
 
-CHANGES = {deviation.id: deviation.change for deviation in DEVIATIONS}
 LIMITS = Limits(states=10_000)
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
 STRONG = evolve(gang("g", 1), priority=9)
@@ -65,10 +63,6 @@ FOUND = {
 
 def asked(start: World, rules: Rules = INTENDED) -> Restarts:
     return restart_equivalence(start, rules, LIMITS)
-
-
-def only(*ids: str) -> Rules:
-    return profile(INTENDED, *(CHANGES[name] for name in ids))
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -14,7 +14,7 @@ from attrs import evolve
 from gangproof.impl.deviations import DEVIATIONS, Deviation
 from gangproof.impl.gates import Object
 from gangproof.impl.objects import LabelSelector, PodAffinity, PodAffinityTerm, Requirement
-from gangproof.impl.profiles import INTENDED, V1_36_3
+from gangproof.impl.profiles import INTENDED, V1_36_3, only
 from gangproof.impl.rules import Rules, profile
 from gangproof.impl.table import Table
 from gangproof.load import load_scenarios, load_scenarios_text
@@ -47,10 +47,6 @@ NOT_IN_A_STEP = {
     "DEV-15": "its scenario has a victim too many, which no promise forbids; see below",
 }
 """Deviations whose scenario breaks nothing that is asked of a state or a step."""
-
-
-def only(*ids: str) -> Rules:
-    return profile(INTENDED, *(BY_ID[name].change for name in ids))
 
 
 def broken(document: Scenario, rules: Rules, states: int = 20_000) -> set[str]:
