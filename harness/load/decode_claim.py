@@ -245,7 +245,9 @@ def _there(uids: Mapping[tuple[str, str], str], claim: ResourceClaim, kind: str,
 
 
 def beyond_cel(kind: str, data: Data) -> Iterator[tuple[Path, str]]:
-    """The CEL expressions that are not modelled: where each stands, and what of it is meant."""
+    """The CEL expressions of an object that are not modelled: where each stands, and what of it is meant."""
+    if kind not in ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate"):
+        return
     spec = fields_of(data.get("spec"))
     base: Path = ("spec",)
     if kind == "ResourceClaimTemplate":

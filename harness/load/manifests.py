@@ -237,6 +237,7 @@ def _entry(item: Item, report: Report, omissions: list[_Omission]) -> Entry | No
         return None
     entry = Entry(item, kind, DECODERS[kind](item.data))
     omissions.extend(_Omission(item, path, why, True) for path, why in _left_out(entry))
+    omissions.extend(_Omission(item, path, why, False) for path, why in beyond_cel(kind, item.data))
     return entry
 
 
@@ -250,8 +251,6 @@ def _check_times(item: Item, report: Report) -> None:
 def _left_out(entry: Entry) -> Iterator[tuple[Path, str]]:
     """What an object asks for that is loaded, or legal, but not modelled."""
     spec = fields_of(entry.item.data.get("spec"))
-    if entry.kind in ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate"):
-        yield from beyond_cel(entry.kind, entry.item.data)
     if entry.kind != "Pod":
         return
     if spec.get("runtimeClassName") and not entry.stored and spec.get("overhead") is None:

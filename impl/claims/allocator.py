@@ -14,7 +14,7 @@ from functools import lru_cache
 from attrs import define, field, frozen
 
 from gangproof.impl.claims.cel import matches
-from gangproof.impl.claims.cel_meaning import BeyondCelError, CelError
+from gangproof.impl.claims.cel_meaning import BeyondCelError, CelError, MalformedCelError
 from gangproof.impl.objects import Node, NodeSelectorTerm, Requirement
 from gangproof.impl.objects.claim import (
     AllocatedDevice,
@@ -159,6 +159,8 @@ def allocate(
     search = _Search(claims, offer(slices, node), classes, in_use, node.name)
     try:
         return search.result() if search.claim(0) else None
+    except MalformedCelError as error:
+        raise AllocationError(f"CEL compile error: an expression {error}") from None
     except CelError as error:
         raise AllocationError(f"CEL runtime error: {error}") from None
     except BeyondCelError as error:

@@ -21,6 +21,10 @@ class BeyondCelError(Exception):
     """An expression outside of the part that is modelled; the text says which piece of it."""
 
 
+class MalformedCelError(Exception):
+    """What is no CEL expression; the text says which piece of it is out of place."""
+
+
 @frozen
 class _Fields:
     """A map whose fields can be selected: the attributes or capacities of one domain."""

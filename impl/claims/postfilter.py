@@ -14,6 +14,7 @@ from gangproof.impl.cycle import refusal, running
 from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.filters import candidates, prepare
 from gangproof.impl.filters.devices import allocations, unavailable
+from gangproof.impl.filters.nodes import Rejection
 from gangproof.impl.objects import Consumer, Pod, PodGroup, ResourceClaim
 from gangproof.impl.placement import within
 from gangproof.impl.rules import Rules
@@ -39,8 +40,9 @@ def free(rules: Rules, world: World, cycle: Cycle, pod: Pod) -> tuple[tuple[Worl
         for name, info in candidates(prepared, within(cycle, seen.nodes)).items()
         if info.node is not None and refusal(rules, world, blind, info) is None
     }
-    if wanted.unmet:
-        nodes = {name: node for name, node in nodes.items() if allocations(wanted, node) is not None}
+    nodes = {
+        name: node for name, node in nodes.items() if not isinstance(allocations(wanted, node), Rejection)
+    }
     idle = [claim for claim in unavailable(wanted, nodes) if unused(claim, pod)]
     if idle:
         return tuple((asked(world, claim.key, pod.key), False) for claim in idle)

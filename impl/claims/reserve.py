@@ -10,6 +10,7 @@ from attrs import evolve
 
 from gangproof.impl.claims.references import consumer, reserved
 from gangproof.impl.filters.devices import Wanted, allocations
+from gangproof.impl.filters.nodes import Rejection
 from gangproof.impl.memory import Hold, InFlight
 from gangproof.impl.objects import Node, Pod, PodGroup
 from gangproof.impl.table import Table
@@ -24,8 +25,10 @@ def hold(wanted: Wanted, pod: Pod, node: Node, group: PodGroup | None) -> Table[
     """
     if wanted.refused:
         return NO_HOLDS
-    found = (allocations(wanted, node) if wanted.unmet else None) or ()
-    chosen = dict(zip((claim.key for claim in wanted.unmet), found, strict=False))
+    found = allocations(wanted, node)
+    chosen = (
+        {} if isinstance(found, Rejection) else dict(zip((c.key for c in wanted.unmet), found, strict=True))
+    )
     chosen.update(wanted.reused)
     workload = wanted.seen.workload
     return Table(

@@ -10,6 +10,7 @@ from gangproof.impl.claims.references import consumer, made_for
 from gangproof.impl.cycle_state import Cycle, Event, Snapshot
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.filters.devices import Wanted, allocations, devices_in_use, seen_claims
+from gangproof.impl.filters.nodes import Rejection
 from gangproof.impl.memory import CachedClaim, Entry, Hold, InFlight
 from gangproof.impl.objects import Node, Pod, PodGroup, ResourceClaim
 from gangproof.impl.queue import notice
@@ -88,7 +89,9 @@ def exchanged(old: HoldStep) -> HoldStep:
         holds = old(wanted, pod, node, group)
         if not wanted.unmet or not wanted.reused:
             return holds
-        new = allocations(wanted, node) or ()
+        new = allocations(wanted, node)
+        if isinstance(new, Rejection):
+            return holds
         in_order = dict.fromkeys(claim.key for _, claim in wanted.claims if claim.allocation is None)
         reused = (wanted.reused[key] for key in in_order if key in wanted.reused)
         for key, allocation in zip(in_order, (*new, *reused), strict=False):

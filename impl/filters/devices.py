@@ -101,22 +101,20 @@ def prefilter(pod: Pod, seen: SeenClaims) -> Wanted | None:
 
 
 def rejection(wanted: Wanted, node: Node) -> Rejection | None:
-    """Why the node cannot serve the pod's claims, None if it can (CLAIM-12, CLAIM-16; intended: DEV-41)."""
+    """Why the node cannot serve the pod's claims, None if it can (CLAIM-12, CLAIM-16; intended: DEV-41).
+
+    Whether an allocated claim is out of reach is asked last: only then PostFilter may let it go (CLAIM-28).
+    """
     if wanted.refused:
         return Rejection(PLUGIN, wanted.refused)
+    found = allocations(wanted, node)
+    if isinstance(found, Rejection):
+        return found
     for _, claim in wanted.claims:
         allocation = claim.allocation or wanted.reused.get(claim.key)
         if allocation is not None and not reachable(allocation, node):
             return Rejection(PLUGIN, UNREACHABLE)
-    if not wanted.unmet:
-        return None
-    try:
-        found = allocations(wanted, node)
-    except AllocationError as error:
-        return Rejection(PLUGIN, str(error), error=True)
-    except BeyondAllocationError as beyond:
-        return Rejection(PLUGIN, NO_DEVICES, beyond=str(beyond))
-    return None if found is not None else Rejection(PLUGIN, NO_DEVICES)
+    return None
 
 
 def reachable(allocation: Allocation, node: Node) -> bool:
@@ -124,11 +122,19 @@ def reachable(allocation: Allocation, node: Node) -> bool:
     return allocation.nodes is None or node_term_matches(allocation.nodes, node)
 
 
-def allocations(wanted: Wanted, node: Node) -> tuple[Allocation, ...] | None:
-    """What the claims without an allocation would get on the node, in their order; None if it is not to be had."""
+def allocations(wanted: Wanted, node: Node) -> tuple[Allocation, ...] | Rejection:
+    """What the claims without an allocation would get on the node, in their order, or why they get nothing."""
+    if not wanted.unmet:
+        return ()
     seen = wanted.seen
     in_use = devices_in_use(seen.claims, seen.in_flight, seen.uncounted)
-    return allocate(wanted.unmet, node, seen.slices, seen.classes, in_use)
+    try:
+        found = allocate(wanted.unmet, node, seen.slices, seen.classes, in_use)
+    except AllocationError as error:
+        return Rejection(PLUGIN, str(error), error=True)
+    except BeyondAllocationError as beyond:
+        return Rejection(PLUGIN, NO_DEVICES, beyond=str(beyond))
+    return Rejection(PLUGIN, NO_DEVICES) if found is None else found
 
 
 @lru_cache(maxsize=256)

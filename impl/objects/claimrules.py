@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gangproof.impl.claims.cel import malformed
 from gangproof.impl.objects.checks import (
     Check,
     Finding,
@@ -32,6 +33,14 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 
 def _some(value: Any) -> Finding | None:
     return None if value else Finding("nothing", "a value")
+
+
+def _cel(value: Any) -> Finding | None:
+    """An expression of which a piece is out of place; of one that is not modelled nothing is said here."""
+    if not value:
+        return _some(value)
+    wrong = malformed(value)
+    return Finding(f"{shown(value)}, {wrong}", "a CEL expression") if wrong else None
 
 
 def _qualified(value: Any) -> Finding | None:
@@ -155,7 +164,7 @@ def _spec(prefix: str) -> Rules:
         ("core", f"{exactly}.count", optional(integer(1))),
         ("core", exactly, optional(_count)),
         ("core", f"{exactly}.selectors", entries(0, 32)),
-        ("core", f"{exactly}.selectors[].cel.expression", required(_some)),
+        ("core", f"{exactly}.selectors[].cel.expression", required(_cel)),
         ("core", f"{exactly}.tolerations[]", _toleration),
         ("core", f"{exactly}.tolerations[].operator", optional(one_of("Exists", "Equal"))),
         ("core", f"{prefix}devices.constraints", entries(0, 32)),
@@ -189,7 +198,7 @@ TEMPLATE_RULES: Rules = (
 CLASS_RULES: Rules = (
     *_metadata(),
     ("core", "spec.selectors", entries(0, 32)),
-    ("core", "spec.selectors[].cel.expression", required(_some)),
+    ("core", "spec.selectors[].cel.expression", required(_cel)),
 )
 SLICE_RULES: Rules = (
     *_metadata(),

@@ -15,7 +15,7 @@ from gangproof.impl.claims.allocator import (
     offer,
     overdrawn,
 )
-from gangproof.impl.claims.cel import beyond, matches
+from gangproof.impl.claims.cel import beyond, malformed, matches
 from gangproof.impl.claims.cel_meaning import BeyondCelError, CelError
 from gangproof.impl.objects import (
     ClaimSpec,
@@ -261,12 +261,15 @@ def test_an_expression_that_fails_on_a_device(expression: str) -> None:
         "1 + 1 == 2",
         "1.5 > 1",
         "x == 1",
-        "device.driver ==",
-        "device.driver == 'd.io",
+        '"""a""" == "a"',
+        "r'a' == 'a'",
+        "device.?driver.hasValue()",
+        "[?device.driver].size() == 1",
+        "1 == 1 // always",
+        ".5 < 1.0",
         "(" * 50 + "true" + ")" * 50,
         "!" * 100 + "true",
         "'\\u0041' == 'A'",
-        "",
         "a" * 11_000,
         "[" * 5_000,
         "device" + ".driver" * 5_000,
@@ -277,6 +280,37 @@ def test_an_expression_outside_of_the_part_that_is_modelled(expression: str) -> 
     assert beyond(expression)
     with pytest.raises(BeyondCelError):
         matches(expression, "d.io", DEVICE)
+
+
+@pytest.mark.parametrize(
+    ("expression", "wrong"),
+    [
+        ("", "which breaks off"),
+        ("device.driver ==", "which breaks off"),
+        ("(((", "which breaks off"),
+        ("device.attributes.exists(a, ", "which breaks off"),
+        ("true ? false", "which breaks off"),
+        ("device.", "which breaks off"),
+        ("device.driver == 'd.io", """with "'d.io" out of place"""),
+        ("device.driver = 'd.io'", """with "= 'd.io'" out of place"""),
+        ("true & false", "with '& false' out of place"),
+        ("true)", "with ')' out of place"),
+        ("device driver", "with 'driver' out of place"),
+        ("device.attributes.all(a, a b)", "with 'b' out of place"),
+        ("size('a',)", "with ')' out of place"),
+    ],
+)
+def test_an_expression_that_is_none(expression: str, wrong: str) -> None:
+    assert malformed(expression) == wrong
+    assert not beyond(expression)
+    with pytest.raises(AllocationError, match="CEL compile error"):
+        given([claim(asks(selectors=(expression,)))], parts(part(*named("d0"))))
+
+
+@pytest.mark.parametrize("expression", ["1 < 2 == true", "['a', 'b',].size() == 2", "device.driver\n  != ''"])
+def test_what_reads_odd_and_is_well_formed(expression: str) -> None:
+    assert not beyond(expression) and not malformed(expression)
+    assert matches(expression, "d.io", DEVICE) is True
 
 
 def test_a_selector_that_fails_ends_the_attempt_and_one_that_is_not_modelled_is_told() -> None:

@@ -429,6 +429,41 @@ def test_which_unused_claim_is_freed_is_open() -> None:
     assert freed == {("c1",), ("c2",)}
 
 
+def selecting(expression: str) -> World:
+    """p wants a claim that is allocated where it has no room, and a device of n that the expression selects."""
+    (request,) = claim().spec.requests
+    picky = evolve(claim("picky"), spec=ClaimSpec((evolve(request, selectors=(expression,)),)))
+    p = using(pod("p", cpu=2), ALONE, PodGroupClaim("picky", resource_claim_name="picky"))
+    return there(
+        *(node("n", 4), node("m", 1), *devices({"m": 1, "n": 1}), allocated(claim(), "m", ()), picky, p),
+        options=SETTINGS,
+    )
+
+
+def test_a_selector_that_is_not_modelled_is_told_and_lets_nothing_go() -> None:
+    """CLAIM-12, CLAIM-28: nobody knows whether n has the device, and so whether the other claim is in the way."""
+    (after,) = steps(selecting("device.driver.matches('.*')"), "cycle", grain="coarse")
+    assert after.ghost.beyond == ("CEL selectors with .matches()",)
+    assert shared(after).allocation is not None
+
+
+@pytest.mark.parametrize(
+    ("expression", "lets_go", "code"),
+    [
+        ("device.driver != ''", True, "Unschedulable"),
+        ("device.driver == ''", False, "Unschedulable"),
+        ("device.attributes['a'].b", False, "Error"),
+    ],
+)
+def test_only_a_node_whose_devices_suffice_shows_that_a_claim_is_in_the_way(
+    expression: str, lets_go: bool, code: str
+) -> None:
+    """CLAIM-28: devices are looked for first; a selector that fails ends the attempt before anything is let go."""
+    world = selecting(expression)
+    assert [found.code for found in verdicts(world)] == [code]
+    assert (shared(cycle(world)).allocation is None) is lets_go
+
+
 def bound_pair(rules: Rules = INTENDED) -> World:
     """A gang of two that runs with a generated claim."""
     world = settled(cluster(template(), *pair(BY_TEMPLATE), rules=rules), rules)

@@ -293,6 +293,8 @@ REFUSED: list[tuple[str, str, str, Any, str]] = [
     ("API-46", "Job", "spec.template.spec.schedulingGroup", {}, ".podGroupName"),
     ("core", "DeviceClass", "metadata.name", "Gpu", ""),
     ("core", "DeviceClass", "spec.selectors", [{"cel": {"expression": ""}}], "[0].cel.expression"),
+    ("core", "DeviceClass", "spec.selectors", [{"cel": {"expression": "((("}}], "[0].cel.expression"),
+    ("core", "ResourceClaim", f"{REQUEST}.exactly.selectors", [{"cel": {"expression": "a b"}}], "[0].cel.expression"),
     ("core", "ResourceClaim", "spec", ..., ""),
     ("core", "ResourceClaim", f"{REQUEST}.name", "R", ""),
     ("core", "ResourceClaim", f"{REQUEST}.exactly.deviceClassName", ..., ""),
