@@ -14,7 +14,7 @@ from benchmarks.registry import Row, benchmark
 
 DRAWING = """
 from gangproof.counterexamples import picture
-from gangproof.mutation import trace_of, try_fault
+from gangproof.faults import trace_of, try_fault
 from tests.counterexamples.handmade_traces import crowd
 trace = {trace}
 print(max((picture(trace, frame) for frame in range(len(trace.frames))), key=len), end="")

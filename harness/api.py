@@ -231,8 +231,7 @@ def check_sources(collected: Collected, options: Options, watch: Watch = unwatch
     if collected.manifests is not None:
         report = check_loaded(collected.manifests, options, watch)
     documents = collected.scenarios
-    interrupted = report.cluster is not None and report.cluster.stop == "interrupted"
-    results = () if interrupted else check_scenarios(documents, options, watch)
+    results = () if report.interrupted else check_scenarios(documents, options, watch)
     judged = {(result.file, result.line, result.id) for result in results}
     unfinished = tuple(d.id for d in documents if (d.file, d.line, d.id) not in judged)
     return evolve(report, scenarios=results, unfinished=unfinished)

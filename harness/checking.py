@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from attrs import evolve, frozen
@@ -30,7 +31,7 @@ from gangproof.properties.scenarios.alike import key_of
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.features import object_features
 from gangproof.properties.scenarios.report import MISSING, ScenarioReport, check_scenario
-from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.explore import Limits, deferred_interrupts
 from gangproof.properties.search.machine import Machine
 from gangproof.properties.search.shipped import shipped_questions, to_blame
 from gangproof.properties.search.system import Questions
@@ -207,7 +208,10 @@ def _check_objects(
     except KeyboardInterrupt:
         return evolve(empty, stop="interrupted", seconds=time.perf_counter() - began)
     verdict = Verdict.INCONCLUSIVE if missing and found.verdict is Verdict.HOLDS else found.verdict
-    findings = tuple(_cluster_findings(found, objects, settings, options, clock, watch))
+    interrupted = found.exploration.stop == "interrupted"
+    ends = Clock.until(0) if interrupted else clock
+    with deferred_interrupts():
+        findings = tuple(_cluster_findings(found, objects, settings, options, ends, watch))
     result = evolve(
         empty,
         verdict=verdict,
@@ -219,7 +223,7 @@ def _check_objects(
         findings=findings,
         beyond=tuple(sorted({*missing, *found.beyond})),
     )
-    if options.liveness:
+    if options.liveness and not interrupted:
         meta = Meta(options.profile, str(settings.gates), "lasso")
         result = asked_for_ever(result, start, rules, meta, options.max_states, watch, clock)
     return evolve(result, seconds=time.perf_counter() - began)
@@ -274,15 +278,13 @@ def check_scenarios(
     if options.processes > 1 and len(documents) > 1:
         return _in_processes(documents, options, watch)
     results: list[ScenarioResult] = []
-    for number, document in enumerate(documents, 1):
-        if clock.over:
-            break
-        told = partial(_tell_scenario, watch, f"scenario {number} of {len(documents)}, {document.id}")
-        told("")
-        result = check_one(document, evolve(options, seconds=clock.left), told)
-        results.append(result)
-        if result.stop == "interrupted":
-            break
+    with suppress(KeyboardInterrupt), deferred_interrupts() as interrupts:
+        for number, document in enumerate(documents, 1):
+            if clock.over or interrupts:
+                break
+            told = partial(_tell_scenario, watch, f"scenario {number} of {len(documents)}, {document.id}")
+            told("")
+            results.append(check_one(document, evolve(options, seconds=clock.left), told))
     return tuple(results)
 
 

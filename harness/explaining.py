@@ -259,6 +259,7 @@ def explain_scenarios(
     found: list[Explained] = []
     undecided: list[str] = []
     unknown: UnknownNameError | None = None
+    stop = "exhausted"
     for number, scenario in enumerate(documents, 1):
         watch(f"scenario {number} of {len(documents)}, {scenario.id}")
         missing = sorted(features(scenario) & MISSING)
@@ -275,8 +276,14 @@ def explain_scenarios(
         except UnknownNameError as error:
             unknown = error
             continue
+        except KeyboardInterrupt:
+            told, stop = [], "interrupted"
+            undecided.append(f"scenario {scenario.id}: not explained: interrupted")
         found.extend(Explained(scenario.id, told.count(one), one) for one in dict.fromkeys(told))
-    if unknown is not None and not found:
+        if stop == "interrupted":
+            undecided += [f"scenario {rest.id}: not followed: interrupted" for rest in documents[number:]]
+            break
+    if unknown is not None and not found and stop != "interrupted":
         raise unknown
     return Explanations(str(target), options.profile, "", tuple(found), tuple(undecided))
 

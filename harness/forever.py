@@ -13,7 +13,7 @@ from attrs import evolve
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
-from gangproof.properties.search.explore import Limits
+from gangproof.properties.search.explore import Limits, deferred_interrupts
 from gangproof.properties.search.lasso import Lassos
 from gangproof.properties.search.liveness import fair_runs, named
 from gangproof.properties.search.shipped import to_blame
@@ -45,10 +45,12 @@ def asked_for_ever(
     except KeyboardInterrupt:
         return _cut_short(result, "interrupted")
     known = {finding.property for finding in result.findings}
+    with deferred_interrupts():
+        findings = tuple(_findings(found, known, start, rules, meta, limits))
     return evolve(
         result,
         verdict=combine([result.verdict, found.verdict]),
-        findings=(*result.findings, *_findings(found, known, start, rules, meta, limits)),
+        findings=(*result.findings, *findings),
         beyond=tuple(sorted({*result.beyond, *found.beyond})),
         for_ever=ForEver(found.exploration.states, found.exploration.transitions, found.exploration.stop),
     )

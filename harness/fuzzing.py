@@ -15,7 +15,7 @@ from attrs import field, frozen
 from gangproof.checking import PROFILES, known
 from gangproof.properties.campaign import spawn_seeds
 from gangproof.properties.judges.everything import questions
-from gangproof.properties.telling.traces import Meta, run_trace
+from gangproof.properties.telling.traces import Meta, make_trace, run_trace
 from gangproof.properties.verdict import Verdict
 from gangproof.properties.worlds.stateful import Fuzzed, fuzz
 from gangproof.report import Finding
@@ -79,8 +79,11 @@ def run_for(
     seconds: float, *, seed: int = 0, profile: str = "intended", watch: Watch = unwatched
 ) -> FuzzReport:
     """Try random runs until the time is over or one breaks something, which is then made small however long
-    that takes. After a Ctrl-C the finished batches are reported. ValueError for an unknown profile.
+    that takes, but for a Ctrl-C, after which the runs so far are reported. ValueError for an unknown profile, and for
+    no time.
     """
+    if not seconds > 0:
+        raise ValueError(f"{seconds:g} seconds found, more than 0 expected")
     if known(profile) != "intended":
         why = "single steps are judged, and v1.36.3 commits a gang in steps that no promise speaks of"
         return FuzzReport(profile, seed, why_not=why)
@@ -93,7 +96,7 @@ def run_for(
             batch = spawn_seeds(seed, number + 1)[number]
             batches.append(fuzz(PROFILES[profile], questions(), runs=RUNS_AT_ONCE, seed=batch))
             watch(f"{sum(b.runs for b in batches):,} runs, {sum(b.steps for b in batches):,} actions")
-            if batches[-1].violation is not None:
+            if batches[-1].violation is not None or batches[-1].interrupted:
                 break
     except KeyboardInterrupt:
         interrupted = True
@@ -105,7 +108,7 @@ def run_for(
         actions=sum(batch.steps for batch in batches),
         finding=_finding(batches[-1], profile, seed) if batches else None,
         missed=tuple(sorted(missed)),
-        interrupted=interrupted,
+        interrupted=interrupted or any(batch.interrupted for batch in batches),
         seconds=time.perf_counter() - began,
     )
 
@@ -114,5 +117,8 @@ def _finding(last: Fuzzed, profile: str, seed: int) -> Finding | None:
     if last.violation is None or last.path is None:
         return None
     meta = Meta(profile, "", "Hypothesis", (("seed", str(seed)),))
-    trace = run_trace(last.violation, last.path, PROFILES[profile], questions(), meta, seconds=60)
+    try:
+        trace = run_trace(last.violation, last.path, PROFILES[profile], questions(), meta, seconds=60)
+    except KeyboardInterrupt:
+        trace = make_trace(last.violation, last.path, meta)
     return Finding(last.violation.property, last.violation.message, trace=trace)

@@ -76,7 +76,10 @@ class ScenarioItem(pytest.Item):
         from gangproof.report import Report
 
         options = _options(self.config)
-        (result,) = check_scenarios([self.document], options)
+        results = check_scenarios([self.document], options)
+        if not results or results[0].stop == "interrupted":
+            raise KeyboardInterrupt  # the search kept it to itself, but it is meant for the whole run
+        (result,) = results
         if result.verdict in (Verdict.NOT_SUPPORTED, Verdict.NOTHING_CHECKED):
             pytest.skip(result.why_not)
         report = Report(profile=options.profile, scenarios=(result,))
@@ -119,7 +122,10 @@ class Gangproof:
         """The report on a scenario's or manifests' text, whatever its verdict. Raises InputError."""
         from gangproof.api import check_text_with
 
-        return check_text_with(text, self.options)
+        report = check_text_with(text, self.options)
+        if report.interrupted:
+            raise KeyboardInterrupt
+        return report
 
     def assert_holds(self, text: str) -> Report:
         """The report on the text; the test fails with the explanation unless the verdict is `holds`."""

@@ -56,7 +56,10 @@ class Found:
 
 @frozen
 class Searched:
-    """What judging many runs came to; `unusable` counts the runs that failed, by why."""
+    """What judging many runs came to; `unusable` counts the runs that failed, by why.
+
+    `interrupted` says that there were to be more runs.
+    """
 
     scheduler: str
     worlds: int
@@ -64,6 +67,7 @@ class Searched:
     reached: Mapping[str, int]
     unusable: Mapping[str, int]
     runs: int = 0
+    interrupted: bool = False
 
     @property
     def vacuous(self) -> tuple[str, ...]:
@@ -74,6 +78,8 @@ class Searched:
     def verdict(self) -> Verdict:
         if self.found:
             return Verdict.VIOLATED
+        if self.interrupted:
+            return Verdict.INCONCLUSIVE
         if self.runs <= sum(self.unusable.values()):
             return Verdict.NOTHING_CHECKED
         return Verdict.INCONCLUSIVE if self.unusable else Verdict.HOLDS
@@ -85,6 +91,7 @@ class Searched:
             f"{len(self.found)} kinds of broken promises"
             + (f"; {failed} runs could not be judged" if failed else "")
         ]
+        lines += ["  interrupted: there was more to do"] if self.interrupted else []
         lines += [f"  broken: {found}" for found in self.found]
         lines += [f"  not judged: {number} × {why}" for why, number in self.unusable.items()]
         if self.vacuous:
@@ -128,60 +135,81 @@ def search(
 ) -> Searched:
     """Run and judge each world once; keep, and make smaller, the smallest world of each kind that was found.
 
-    Raises AdapterError if the adapter does not even say who it is.
+    Ctrl-C ends with what there is, made no smaller. Raises AdapterError if the adapter does not even say who it is.
     """
     who = answers.hello(adapter.hello())
     name = " ".join(filter(None, (who["name"], who.get("version"))))
     seen: dict[str, list[Data]] = {}
-    cases, unusable, number = Counter[str](), Counter[str](), 0
-    for number, world in enumerate(worlds, 1):
-        watch(f"world {number}, {len(seen)} kinds")
-        run = play(adapter, world)
-        recording = recording_of(run)
-        if recording is None:
-            unusable[_why(run["result"]["error"])] += 1
-            continue
-        cases.update(reached(recording))
-        for broken in judge(recording):
-            seen.setdefault(broken.kind, []).append(world)
+    cases, unusable, number, interrupted = Counter[str](), Counter[str](), 0, False
+    try:
+        for world in worlds:
+            watch(f"world {number + 1}, {len(seen)} kinds")
+            run = play(adapter, world)
+            recording = recording_of(run)
+            number += 1
+            if recording is None:
+                unusable[_why(run["result"]["error"])] += 1
+                continue
+            cases.update(reached(recording))
+            for broken in judge(recording):
+                seen.setdefault(broken.kind, []).append(world)
+    except KeyboardInterrupt:
+        interrupted = True
     seeds = count(1_000)
     found: list[Found] = []
     for kind in sorted(seen, key=lambda kind: (-len(seen[kind]), kind)):
-        watch(f"{kind}: making it smaller")
-        found.append(_kept(adapter, kind, seen[kind], seeds, name) if shrink else _bare(kind, seen[kind]))
-    return Searched(name, number, tuple(found), dict(cases), dict(sorted(unusable.items())), number)
+        best = _bare(kind, seen[kind])
+        if shrink and not interrupted:
+            watch(f"{kind}: making it smaller")
+            try:
+                best = _kept(adapter, kind, seen[kind], seeds, name)
+            except KeyboardInterrupt:
+                interrupted = True
+        found.append(best)
+    return Searched(
+        name, number, tuple(found), dict(cases), dict(sorted(unusable.items())), number, interrupted
+    )
 
 
 def repeat(adapter: Adapter, worlds: Sequence[Data], runs: int, *, watch: Watch = lambda _: None) -> Searched:
     """Run each of the worlds so many times, each time with another seed, and judge every run.
 
-    Raises AdapterError if the adapter does not even say who it is.
+    Ctrl-C ends with what there is. Raises AdapterError if the adapter does not even say who it is.
     """
     who = answers.hello(adapter.hello())
     name = " ".join(filter(None, (who["name"], who.get("version"))))
     cases, unusable = Counter[str](), Counter[str]()
     found: list[Found] = []
+    begun = played = 0
+    interrupted = False
     for world in worlds:
+        if interrupted:
+            break
+        begun += 1
         counts, traces, judged = Counter[str](), dict[str, Trace | None](), 0
-        for seed in range(1, runs + 1):
-            watch(f"{world['name']}, run {seed} of {runs}")
-            run = play(adapter, world, seed)
-            recording = recording_of(run)
-            if recording is None:
-                unusable[_why(run["result"]["error"])] += 1
-                continue
-            judged += 1
-            cases.update(reached(recording))
-            for broken in judge(recording):
-                counts[broken.kind] += 1
-                if broken.kind not in traces:
-                    traces[broken.kind] = trace_of_kind(recording, broken.kind, name)
+        try:
+            for seed in range(1, runs + 1):
+                watch(f"{world['name']}, run {seed} of {runs}")
+                run = play(adapter, world, seed)
+                recording = recording_of(run)
+                played += 1
+                if recording is None:
+                    unusable[_why(run["result"]["error"])] += 1
+                    continue
+                judged += 1
+                cases.update(reached(recording))
+                for broken in judge(recording):
+                    counts[broken.kind] += 1
+                    if broken.kind not in traces:
+                        traces[broken.kind] = trace_of_kind(recording, broken.kind, name)
+        except KeyboardInterrupt:
+            interrupted = True
         found += [
             Found(kind, 1, world, number, judged, traces[kind])
             for kind, number in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
         ]
     return Searched(
-        name, len(worlds), tuple(found), dict(cases), dict(sorted(unusable.items())), len(worlds) * runs
+        name, begun, tuple(found), dict(cases), dict(sorted(unusable.items())), played, interrupted
     )
 
 

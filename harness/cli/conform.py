@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -337,10 +338,11 @@ def recorded(
     recordings = load_recorded(file)
     with progress("gangproof conform recorded") as watch:
         runs: list[Followed] = []
-        for number, recording in enumerate(recordings, 1):
-            watch(f"{number} of {len(recordings)}")
-            runs.append(follow(recording))
-    report = ConformanceReport(tuple(runs))
+        with suppress(KeyboardInterrupt):
+            for number, recording in enumerate(recordings, 1):
+                watch(f"{number} of {len(recordings)}")
+                runs.append(follow(recording))
+    report = ConformanceReport(tuple(runs), interrupted=len(runs) < len(recordings))
     emit(FORMATS[output.value](report))
     for line in save(traces_of(report), draw) if draw is not None else ():
         tell(line)

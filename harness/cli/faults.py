@@ -12,7 +12,7 @@ from gangproof.cli.pictures import save
 from gangproof.cli.terminal import UsageError, command, emit, progress, tell
 
 if TYPE_CHECKING:
-    from gangproof.mutation import MutationReport, Trial
+    from gangproof.faults import FaultReport, Trial
 
 
 @command
@@ -37,7 +37,7 @@ def faults(
 
     Example: gangproof faults F-01 --draw out/
     """
-    from gangproof.mutation import chosen, trace_of, try_faults
+    from gangproof.faults import chosen, trace_of, try_faults
 
     try:
         names = [fault.id for fault in chosen(ids or ())]
@@ -56,11 +56,11 @@ def faults(
     return report.exit_code
 
 
-def _json(report: MutationReport) -> str:
+def _json(report: FaultReport) -> str:
     from gangproof.report.machine import document
 
     return document(
-        "MutationReport",
+        "FaultReport",
         {
             "verdict": str(report.verdict),
             "exitCode": report.exit_code,
@@ -69,7 +69,7 @@ def _json(report: MutationReport) -> str:
             "falseAlarms": [
                 {"fault": trial.result.id, "property": alarm.property, "message": alarm.message}
                 for trial in report.trials
-                for alarm in trial.alarms
+                for alarm in trial.off.alarms
             ],
             "unfinished": list(report.unfinished),
         },
@@ -81,10 +81,12 @@ def _fields(trial: Trial) -> dict[str, Any]:
     return {
         "id": result.id,
         "name": result.name,
+        "verdict": str(trial.verdict),
         "killedBy": result.killed_by,
         "engine": result.engine,
         "depth": result.depth,
         "states": result.states,
         "message": result.message,
+        "cutShort": list(dict.fromkeys((*result.unfinished, *trial.off.unfinished))),
         "seconds": round(result.seconds, 3),
     }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @command
 def fuzz(
     context: typer.Context,
-    seconds: Annotated[float, typer.Option(min=0, help="How long to try.")] = 30.0,
+    seconds: Annotated[float, typer.Option(help="How long to try; at least some runs are made.")] = 30.0,
     seed: Annotated[
         int, typer.Option(help="Another seed tries other runs; the same seed tries the same.")
     ] = 0,

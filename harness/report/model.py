@@ -132,6 +132,14 @@ class Report:
         return self.verdict.exit_code
 
     @property
+    def interrupted(self) -> bool:
+        """Whether a Ctrl-C cut a part of it short."""
+        stops = [result.stop for result in self.scenarios]
+        if self.cluster is not None:
+            stops += [self.cluster.stop, *([self.cluster.for_ever.stop] if self.cluster.for_ever else [])]
+        return "interrupted" in stops
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """Everything that does not hold, the cluster's first."""
         found = self.cluster.findings if self.cluster is not None else ()

@@ -18,7 +18,7 @@ from gangproof.properties.faults import (
     victims,
 )
 from gangproof.properties.faults.fault import Fault
-from gangproof.properties.faults.run import FaultResult, false_alarms, run_fault
+from gangproof.properties.faults.run import FaultResult, Unfaulted, run_fault, without_fault
 
 FAULTS: tuple[Fault, ...] = tuple(
     sorted(
@@ -43,4 +43,4 @@ def cases_text() -> str:
     return (files(__package__ or "") / "cases.scenario.yaml").read_text(encoding="utf-8")
 
 
-__all__ = ["FAULTS", "Fault", "FaultResult", "cases_text", "false_alarms", "run_fault"]
+__all__ = ["FAULTS", "Fault", "FaultResult", "Unfaulted", "cases_text", "run_fault", "without_fault"]

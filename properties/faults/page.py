@@ -44,7 +44,7 @@ def _row(fault: Fault, result: FaultResult) -> str:
         f"`{fault.name}`",
         fault.tier,
         ", ".join(fault.steps),
-        result.killed_by or "**survived**",
+        result.fate,
         result.engine,
         str(result.depth),
         str(result.states),

@@ -28,6 +28,7 @@ from gangproof.properties.scenarios.run import follow
 from gangproof.properties.search.explore import Limits
 from gangproof.properties.search.machine import Machine, Settled, settle
 from gangproof.properties.search.system import Path, Questions, Violation
+from gangproof.properties.verdict import Verdict
 
 Judge = Callable[..., Violation | None]
 
@@ -40,9 +41,9 @@ FINE = "explorer, fine grain"
 class FaultResult:
     """What became of one fault: which property caught it, by which engine, after how many steps.
 
-    `depth` is the length of `path`, a run from the empty cluster, and `states` is how many were looked at;
-    both are 0, and `killed_by` and `path` None, if the fault survived. `seconds` is wall time and takes no
-    part in equality.
+    `depth` is the length of `path`, a run from the empty cluster, and `states` is how many were looked at. If nothing
+    caught it, `depth` is 0, `killed_by` and `path` are None, and `unfinished` tells why not everything was looked
+    at; if everything was, the fault survived. `seconds` is wall time and takes no part in equality.
     """
 
     id: str
@@ -53,13 +54,42 @@ class FaultResult:
     states: int
     message: str = ""
     path: Path[World, Action] | None = field(default=None, eq=False, repr=False)
+    unfinished: tuple[str, ...] = ()
     seconds: float = field(default=0.0, eq=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Holds if the fault is caught, violated if it survived, inconclusive if not everything was looked at."""
+        if self.killed_by is not None:
+            return Verdict.HOLDS
+        return Verdict.INCONCLUSIVE if self.unfinished else Verdict.VIOLATED
+
+    @property
+    def fate(self) -> str:
+        """The property that caught the fault, or a word for why none did."""
+        return self.killed_by or ("inconclusive" if self.unfinished else "SURVIVED")
 
     def __str__(self) -> str:
         head = f"{self.id} {self.name}"
+        if self.unfinished:
+            return f"{head}: inconclusive after {self.states:,} states: {'; '.join(self.unfinished)}"
         if self.killed_by is None:
             return f"{head}: survived {self.states:,} states"
         return f"{head}: caught by {self.killed_by} ({self.engine}, depth {self.depth}): {self.message}"
+
+
+@frozen
+class Unfaulted:
+    """What became of a fault's case without the fault: alarms, rightly none, and why not everything was looked at."""
+
+    alarms: tuple[Violation, ...] = ()
+    unfinished: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.alarms:
+            return Verdict.VIOLATED
+        return Verdict.INCONCLUSIVE if self.unfinished else Verdict.HOLDS
 
 
 def run_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> FaultResult:
@@ -77,6 +107,7 @@ def run_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> FaultRes
         found = settle(Machine(rules, [fault.world], "fine"), asked, limits)
         caught = list(_searched(found, settled))
         engine, states = FINE, found.exploration.states
+        unfinished = tuple(_cut_short(found.exploration.stop))
     else:
         course = follow(
             evolve(case, steps=tuple(map(_unexpecting, case.steps))),
@@ -84,6 +115,7 @@ def run_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> FaultRes
         )
         caught = [(failure.violation, failure.path) for failure in course.failures]
         engine, states = EXPLORER, course.states
+        unfinished = tuple(_unfinished(course))
     for violation, path in caught:
         if fault.catches(violation):
             return FaultResult(
@@ -97,21 +129,28 @@ def run_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> FaultRes
                 path=path,
                 seconds=time.perf_counter() - began,
             )
-    return FaultResult(fault.id, fault.name, None, engine, 0, states, seconds=time.perf_counter() - began)
+    return FaultResult(
+        fault.id,
+        fault.name,
+        None,
+        engine,
+        depth=0,
+        states=states,
+        unfinished=unfinished,
+        seconds=time.perf_counter() - began,
+    )
 
 
-def false_alarms(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> tuple[Violation, ...]:
-    """What is found with the fault off, by every question and by the case's own expectations; rightly nothing.
-
-    A run that was cut short, or that needs what is not modelled, is an alarm too.
-    """
+def without_fault(fault: Fault, case: Scenario, limits: Limits = LIMITS) -> Unfaulted:
+    """What is found with the fault off, by every question and by the case's own expectations; rightly nothing."""
     course = follow(case, Following(INTENDED, questions(), limits, settled=SETTLED))
-    alarms = [*(failure.violation for failure in course.failures), *_unfinished(course)]
+    alarms = [failure.violation for failure in course.failures]
+    unfinished = list(_unfinished(course))
     if fault.world is not None:
         found = settle(Machine(INTENDED, [fault.world], "fine"), questions(), limits)
         alarms += [violation for violation, _ in _searched(found, SETTLED)]
-        alarms += _cut_short(found.exploration.stop)
-    return tuple(alarms)
+        unfinished += _cut_short(found.exploration.stop)
+    return Unfaulted(tuple(alarms), tuple(dict.fromkeys(unfinished)))
 
 
 def _searched(found: Settled, judges: Sequence[Judge]) -> Iterator[tuple[Violation, Path[World, Action]]]:
@@ -124,15 +163,15 @@ def _searched(found: Settled, judges: Sequence[Judge]) -> Iterator[tuple[Violati
                 yield wrong, found.graph.path(place)
 
 
-def _cut_short(stop: str) -> Iterator[Violation]:
-    if stop != "exhausted":
-        yield Violation("inconclusive", f"the search stopped: {stop}")
+def _cut_short(stop: str) -> Iterator[str]:
+    if stop not in ("exhausted", "violation"):
+        yield f"the search stopped: {stop}"
 
 
-def _unfinished(course: Course) -> Iterator[Violation]:
+def _unfinished(course: Course) -> Iterator[str]:
     yield from _cut_short(course.stop)
     for missing in course.beyond:
-        yield Violation("inconclusive", f"some run needs what is not modelled: {missing}")
+        yield f"some run needs what is not modelled: {missing}"
 
 
 def _only(fault: Fault, judge: Judge) -> Judge:
@@ -150,4 +189,13 @@ def _unexpecting(step: Step) -> Step:
     return Settle(step.line) if isinstance(step, Expect | Possible) else step
 
 
-__all__ = ["EXPLORER", "FINE", "LIMITS", "REFINEMENT", "FaultResult", "false_alarms", "run_fault"]
+__all__ = [
+    "EXPLORER",
+    "FINE",
+    "LIMITS",
+    "REFINEMENT",
+    "FaultResult",
+    "Unfaulted",
+    "run_fault",
+    "without_fault",
+]

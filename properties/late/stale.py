@@ -9,6 +9,7 @@ both measures.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from attrs import evolve, frozen
 
@@ -18,7 +19,7 @@ from gangproof.impl.gates import SCENARIO_GATES
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.world import Settings, World
 from gangproof.properties.late.lag import ASKED, lagging, of_the_store, stale_reads
-from gangproof.properties.search.explore import Exploration, Limits, explore
+from gangproof.properties.search.explore import Exploration, Limits, deferred_interrupts, explore
 from gangproof.properties.search.machine import Machine
 from gangproof.properties.search.system import Path, Violation
 from gangproof.properties.telling.promises import promise
@@ -160,7 +161,8 @@ class Stale:
 
     @property
     def verdict(self) -> Verdict:
-        return combine([one.verdict for one in self.looked])
+        parts = [one.verdict for one in self.looked]
+        return combine([*parts, Verdict.INCONCLUSIVE] if len(parts) < len(CASES) else parts)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -170,7 +172,9 @@ class Stale:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The promises that are asked about and that no case breaks."""
+        """The promises that are asked about and that no case breaks; none as long as not all was looked at."""
+        if self.verdict is Verdict.INCONCLUSIVE:
+            return ()
         return tuple(id for id in self.asked if all(run.promise != id for run in self.runs))
 
     def __str__(self) -> str:
@@ -178,12 +182,21 @@ class Stale:
 
 
 def look(ids: Sequence[str] = (), limits: Limits = LIMITS) -> Stale:
-    """Search every case, and tell of these promises, or of all. Raises KeyError with what is no such promise."""
+    """Search every case, and tell of these promises, or of all. Raises KeyError with what is no such promise.
+
+    After a Ctrl-C the searches so far are told, the last one cut short.
+    """
     wanted = tuple(dict.fromkeys(id.upper() for id in ids))
     for id in wanted:
         if id not in ASKED:
             raise KeyError(id)
-    return Stale(tuple(look_at(case, limits) for case in CASES), wanted or ASKED)
+    looked: list[Looked] = []
+    with suppress(KeyboardInterrupt), deferred_interrupts() as interrupts:
+        for case in CASES:
+            looked.append(look_at(case, limits))
+            if interrupts:
+                break
+    return Stale(tuple(looked), wanted or ASKED)
 
 
 def look_at(case: Case, limits: Limits = LIMITS) -> Looked:
@@ -207,12 +220,15 @@ def _lines(stale: Stale) -> Iterator[str]:
         yield f"          {run.case.late};"
         yield f"          {run.case.happens}"
     yield from (f"  {id}  {_name(id)}: kept in all of these worlds" for id in stale.kept)
-    prompt, late = (
-        sum(found.states for found in searches)
-        for searches in zip(*((one.prompt, one.late) for one in stale.looked), strict=True)
-    )
-    worlds = _count(len(stale.looked), "world")
+    prompt = sum(one.prompt.states for one in stale.looked)
+    late = sum(one.late.states for one in stale.looked)
+    worlds = f"{len(stale.looked)} of {_count(len(CASES), 'world')}"
     yield f"looked at {worlds}: {prompt:,} states where nobody lags, {late:,} where a view does"
+    for one in stale.looked:
+        for stop in dict.fromkeys(
+            found.stop for found in (one.prompt, one.late) if found.stop != "exhausted"
+        ):
+            yield f"  {one.case.name}: the search stopped: {stop}"
 
 
 def _name(id: str) -> str:

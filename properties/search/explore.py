@@ -379,22 +379,32 @@ class _Search(Generic[S, A]):
 def deferred_interrupts() -> Generator[list[int]]:
     """Collects a first SIGINT instead of raising KeyboardInterrupt; a second one raises as ever.
 
-    Only where Python's own handler is in place: in other threads, and under another handler, nothing changes.
+    One within another shares what is collected, so that whoever makes several searches learns that one of them was
+    interrupted, and each later one ends at once. Only where Python's own handler is in place: in other threads, and
+    under another handler, nothing changes.
     """
-    interrupts: list[int] = []
-    ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-
-    def note(number: int, _frame: object) -> None:
-        interrupts.append(number)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
+    before = signal.getsignal(signal.SIGINT)
+    if isinstance(before, _Collector):
+        yield before.interrupts
+        return
+    collector = _Collector()
+    ours = threading.current_thread() is threading.main_thread() and before is signal.default_int_handler
     if ours:
-        signal.signal(signal.SIGINT, note)
+        signal.signal(signal.SIGINT, collector)
     try:
-        yield interrupts
+        yield collector.interrupts
     finally:
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class _Collector:
+    """A handler of SIGINT that notes the first one and raises KeyboardInterrupt from then on."""
+
+    def __init__(self) -> None:
+        self.interrupts: list[int] = []
+
+    def __call__(self, number: int, _frame: object) -> None:
+        if self.interrupts:
+            raise KeyboardInterrupt
+        self.interrupts.append(number)

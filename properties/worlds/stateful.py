@@ -31,6 +31,7 @@ from gangproof.impl.outside import name_of
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import Environment, World
 from gangproof.properties.judges.remembered import same
+from gangproof.properties.search.explore import deferred_interrupts
 from gangproof.properties.search.system import Path, Questions, Violation
 from gangproof.properties.telling.stories import shortened, story
 from gangproof.properties.verdict import Verdict
@@ -68,12 +69,16 @@ class BrokenError(AssertionError):
 
 
 class Tally:
-    """What the runs of one machine came to so far: how many, their steps, the witnesses that were reached."""
+    """What the runs of one machine came to so far: how many, their steps, the witnesses that were reached.
+
+    With the next step after an interrupt the run ends, and so do all.
+    """
 
     def __init__(self) -> None:
         self.runs = 0
         self.steps = 0
         self.reached: set[str] = set()
+        self.interrupts: Sequence[int] = ()
 
 
 class StoryMachine(RuleBasedStateMachine):
@@ -104,6 +109,8 @@ class StoryMachine(RuleBasedStateMachine):
         before, self.world = self.world, (after := same(after))
         self.steps.append((action, after))
         self.tally.steps += 1
+        if self.tally.interrupts:
+            raise KeyboardInterrupt
         asked = self.questions
         for judge in asked.steps:
             self.require(judge(before, action, after))
@@ -256,8 +263,8 @@ def machine_for(
 class Fuzzed:
     """What random runs came to: how many there were, and the first broken one, made small.
 
-    `missed` are the witnesses that no run reached. Random runs never show that a property holds, so the
-    verdict is at best `inconclusive`.
+    `missed` are the witnesses that no run reached; `interrupted` says that there were to be more runs. Random runs
+    never show that a property holds, so the verdict is at best `inconclusive`.
     """
 
     runs: int
@@ -265,12 +272,13 @@ class Fuzzed:
     missed: tuple[str, ...] = ()
     violation: Violation | None = None
     path: Path[World, Action] | None = None
+    interrupted: bool = False
 
     @property
     def verdict(self) -> Verdict:
         if self.violation is not None:
             return Verdict.VIOLATED
-        return Verdict.VACUOUS if self.missed else Verdict.INCONCLUSIVE
+        return Verdict.VACUOUS if self.missed and not self.interrupted else Verdict.INCONCLUSIVE
 
     def __str__(self) -> str:
         lines = [f"{self.verdict}: {self.runs:,} runs, {self.steps:,} steps"]
@@ -291,17 +299,27 @@ def fuzz(
 ) -> Fuzzed:
     """So many random runs of up to `length` rules each; the same for the same seed, whatever else is loaded.
 
-    A broken one is made small: without any one of its steps the property is not broken any more.
+    A broken one is made small: without any one of its steps the property is not broken any more. A Ctrl-C ends with
+    what there is by then.
     """
     machine = machine_for(rules, questions, size)
     seeded(seed)(machine)
     found: tuple[Violation, Path[World, Action]] | None = None
+    interrupted = False
     try:
         # Hypothesis mixes numbers from the source of whatever modules are loaded into what it draws.
-        with patch.multiple(providers, _get_local_constants=Constants, CONSTANTS_CACHE={}):
+        unmixed = patch.multiple(providers, _get_local_constants=Constants, CONSTANTS_CACHE={})
+        with unmixed, deferred_interrupts() as machine.tally.interrupts:
             run_state_machine_as_test(machine, settings=_settings(runs, length))
     except BrokenError as broken:
-        found = shortened(broken.violation, broken.path, rules, machine.questions)
+        found = broken.violation, broken.path
+    except KeyboardInterrupt:
+        interrupted = True
+    if found is not None:
+        try:
+            found = shortened(*found, rules, machine.questions)
+        except KeyboardInterrupt:
+            interrupted = True
     asked = (*machine.questions.witnesses, *machine.questions.step_witnesses)
     return Fuzzed(
         runs=machine.tally.runs,
@@ -309,6 +327,7 @@ def fuzz(
         missed=tuple(name for name in asked if name not in machine.tally.reached),
         violation=found[0] if found is not None else None,
         path=found[1] if found is not None else None,
+        interrupted=interrupted,
     )
 
 

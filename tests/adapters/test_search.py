@@ -112,6 +112,30 @@ def test_a_run_that_fails_is_told_and_never_called_keeping() -> None:
     assert search(InProcess(Crashing), [CROWDED]).verdict is Verdict.NOTHING_CHECKED
 
 
+class Interrupted(FirstFit):
+    """A scheduler during whose third run somebody presses Ctrl-C."""
+
+    runs = 0
+
+    def load(self, setup: dict[str, Any]) -> None:
+        Interrupted.runs += 1
+        if Interrupted.runs == 3:
+            raise KeyboardInterrupt
+        super().load(setup)
+
+
+def test_a_ctrl_c_keeps_the_runs_so_far() -> None:
+    Interrupted.runs = 0
+    report = search(InProcess(Interrupted), [ROOMY] * 5)
+    assert (report.worlds, report.runs, report.interrupted) == (2, 2, True)
+    assert report.verdict is Verdict.INCONCLUSIVE if not report.found else Verdict.VIOLATED
+    assert "interrupted: there was more to do" in str(report)
+    Interrupted.runs = 0
+    report = repeat(InProcess(Interrupted), [CROWDED, ROOMY], 5)
+    assert (report.worlds, report.runs, report.interrupted) == (1, 2, True)
+    assert {found.kind: (found.broken, found.runs) for found in report.found}[KIND] == (2, 2)
+
+
 class Mute(FirstFit):
     """A scheduler that does not say who it is."""
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve
 
-from gangproof import mutation
+from gangproof import faults
+from gangproof.properties.faults import FAULTS, Unfaulted, run_fault, without_fault
+from gangproof.properties.search.explore import Limits
 from gangproof.properties.search.system import Violation
 from gangproof.properties.verdict import Verdict
 
@@ -24,7 +29,7 @@ def test_one_fault_is_caught_explained_and_drawn(gangproof_command, tmp_path: Pa
 
 def test_json(gangproof_command):
     report = json.loads(gangproof_command("faults", "f-01", "pod-slots-not-charged", "-o", "json").stdout)
-    assert (report["apiVersion"], report["kind"]) == ("gangproof/v1", "MutationReport")
+    assert (report["apiVersion"], report["kind"]) == ("gangproof/v1", "FaultReport")
     assert report["falseAlarms"] == []
     first, second = report["faults"]
     assert (first["id"], second["id"]) == ("F-01", "F-20")
@@ -40,34 +45,66 @@ def test_an_unknown_fault(gangproof_command):
 
 
 def test_a_survivor_and_a_false_alarm_are_violations():
-    caught = mutation.try_fault("F-01")
+    caught = faults.try_fault("F-01")
     survived = evolve(caught, result=evolve(caught.result, killed_by=None, path=None))
-    alarmed = evolve(caught, alarms=(Violation("INV-01", "wolf"),))
+    alarmed = evolve(caught, off=Unfaulted((Violation("INV-01", "wolf"),)))
     assert caught.verdict is Verdict.HOLDS
-    assert mutation.MutationReport((caught, survived)).exit_code == 1
-    assert "SURVIVED" in str(mutation.MutationReport((survived,)))
-    assert mutation.MutationReport((alarmed,)).exit_code == 1
-    assert "false alarm: INV-01: wolf" in str(mutation.MutationReport((alarmed,)))
-    assert mutation.trace_of(survived) is None
+    assert faults.FaultReport((caught, survived)).exit_code == 1
+    assert "SURVIVED" in str(faults.FaultReport((survived,)))
+    assert faults.FaultReport((alarmed,)).exit_code == 1
+    assert "false alarm: INV-01: wolf" in str(faults.FaultReport((alarmed,)))
+    assert faults.trace_of(survived) is None
 
 
 def test_an_interruption_keeps_the_trials_and_is_inconclusive(monkeypatch):
-    first = mutation.try_fault("F-01")
+    first = faults.try_fault("F-01")
     trials = iter([first])
 
-    def interrupted(_: str) -> mutation.Trial:
+    def interrupted(_: str) -> faults.Trial:
         try:
             return next(trials)
         except StopIteration:
             raise KeyboardInterrupt from None
 
-    monkeypatch.setattr(mutation, "try_fault", interrupted)
-    report = mutation.try_faults(["F-01", "F-20"])
+    monkeypatch.setattr(faults, "try_fault", interrupted)
+    report = faults.try_faults(["F-01", "F-20"])
     assert (report.trials, report.unfinished) == ((first,), ("F-20",))
     assert report.exit_code == 3
 
 
+def test_a_search_that_is_cut_short_neither_catches_nor_survives():
+    """F-27 is caught after 1,441 states; with fewer nothing is known, and nothing is an alarm either."""
+    (fault,) = (one for one in FAULTS if one.id == "F-27")
+    for limits, stop in ((Limits(states=5), "states budget"), (Limits(seconds=0), "time budget")):
+        case = faults.cases()["F-27"]
+        trial = faults.Trial(run_fault(fault, case, limits), without_fault(fault, case, limits))
+        why = f"the search stopped: {stop}"
+        assert (trial.result.killed_by, trial.result.unfinished) == (None, (why,))
+        assert trial.off == Unfaulted((), (why,))
+        report = faults.FaultReport((trial,))
+        assert (report.exit_code, report.survivors, report.caught) == (3, (), ())
+        assert "SURVIVED" not in str(report)
+        assert f"switched on: {why}" in str(report)
+        assert f"switched off: {why}" in str(report)
+
+
+def test_a_ctrl_c_in_a_search_ends_the_trials(monkeypatch):
+    """The search keeps the interrupt to itself, and says so; the faults after it are not tried."""
+    tried = faults.without_fault
+
+    def interrupted(*case: Any) -> Unfaulted:
+        os.kill(os.getpid(), signal.SIGINT)
+        return tried(*case)
+
+    monkeypatch.setattr(faults, "without_fault", interrupted)
+    report = faults.try_faults(["F-01", "F-20"])
+    (first,) = report.trials
+    assert first.result.killed_by == "INV-03"
+    assert first.off == Unfaulted((), ("the search stopped: interrupted",))
+    assert (report.unfinished, report.exit_code) == (("F-20",), 3)
+
+
 def test_several_at_a_time_find_the_same():
-    alone = mutation.try_faults(["F-01", "F-20", "F-25"])
-    together = mutation.try_faults(["F-01", "F-20", "F-25"], processes=2)
+    alone = faults.try_faults(["F-01", "F-20", "F-25"])
+    together = faults.try_faults(["F-01", "F-20", "F-25"], processes=2)
     assert together == alone

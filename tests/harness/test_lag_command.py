@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
+
+from gangproof.properties.late import stale
 
 
 def test_every_promise_has_its_shortest_run_and_its_number_of_stale_reads(gangproof_command):
@@ -41,3 +45,22 @@ def test_a_promise_that_is_not_about_what_is_stored_is_refused_with_those_that_a
     result = gangproof_command("lag", "INV-03")
     assert result.exit_code == 2
     assert "found 'INV-03', expected one of INV-01, INV-02, INV-05" in result.stderr
+
+
+def test_a_ctrl_c_ends_with_the_worlds_so_far(gangproof_command, monkeypatch):
+    """What no world broke up to then is not called kept."""
+    whole = stale.look_at
+
+    def interrupted(case, limits):
+        if case.name == "the-node-is-lost":
+            os.kill(os.getpid(), signal.SIGINT)
+        return whole(case, limits)
+
+    monkeypatch.setattr(stale, "look_at", interrupted)
+    result = gangproof_command("lag")
+    assert result.exit_code == 3
+    assert result.stdout.startswith("inconclusive: 3 of 7 promises")
+    assert "INV-01  all or nothing decision: broken" in result.stdout
+    assert "kept" not in result.stdout
+    assert "looked at 3 of 5 worlds" in result.stdout
+    assert "the-node-is-lost: the search stopped: interrupted" in result.stdout

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 
 import yaml
 
+from gangproof import checking
 from gangproof.forever import asked_for_ever
 from gangproof.impl.profiles import V1_36_3
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
+from gangproof.properties.search.system import Questions
 from gangproof.properties.telling.traces import Meta
 from gangproof.properties.verdict import Verdict
 from gangproof.properties.worlds.named import gang, node, pod, world
@@ -51,6 +55,18 @@ def test_without_time_left_it_is_inconclusive():
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.for_ever is not None
     assert result.for_ever.stop == "time budget"
+
+
+def test_a_ctrl_c_in_the_first_search_begins_no_second_one(gangproof_command, monkeypatch):
+    def interrupted(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(checking, "asked_of", lambda _: Questions(invariants=[interrupted]))
+    text = yaml.safe_dump_all(manifests("j"))
+    result = gangproof_command("check", "-", "--liveness", "--feature-gates", GATES, input=text)
+    assert result.exit_code == 3
+    assert "stopped: interrupted" in result.stdout
+    assert "looked at for liveness" not in result.stdout
 
 
 def manifests(name):

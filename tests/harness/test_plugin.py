@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from front_door import FITS, NOT_THIS_PROFILE, TOO_SMALL
 
 import gangproof.api  # loaded once, so that the runs below do not each load it anew  # noqa: F401
@@ -36,6 +37,31 @@ def test_a_budget_that_is_too_small_is_no_success(pytester):
     result = pytester.runpytest_inprocess("--gangproof-max-states", "1")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*inconclusive*"])
+
+
+def test_a_ctrl_c_ends_the_whole_run(pytester):
+    """The search that it comes into keeps it to itself, so the plugin has to pass it on."""
+    pytester.path.joinpath("a.scenario.yaml").write_text("---\n".join([FITS, TOO_SMALL]))
+    pytester.makeconftest("""
+        import os, signal, pytest
+        from gangproof.properties.scenarios import report
+
+        followed = report.follow
+
+        def follow(*case):
+            os.kill(os.getpid(), signal.SIGINT)
+            return followed(*case)
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_runtest_call(item):
+            report.follow = follow
+            yield
+            report.follow = followed
+    """)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes()
+    result.stdout.no_fnmatch_line("*inconclusive*")
 
 
 def test_bad_input_is_a_collection_error_with_its_line(pytester):

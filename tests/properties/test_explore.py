@@ -20,6 +20,7 @@ from gangproof.properties.search.explore import (
     Limits,
     NotReplayableError,
     Progress,
+    deferred_interrupts,
     explore,
     explore_graph,
 )
@@ -287,6 +288,16 @@ def test_a_second_interrupt_does_not_wait() -> None:
     found = explore(interrupting(4, twice))
     assert (found.stop, found.states) == ("interrupted", 5)
     assert time.monotonic() - began < 30
+
+
+def test_an_interrupt_of_one_search_ends_those_that_follow_it() -> None:
+    with deferred_interrupts() as interrupts:
+        first = explore(interrupting(4, send_interrupt))
+        second = explore(counting(1000))
+        assert (first.stop, second.stop, second.states) == ("interrupted", "interrupted", 1)
+        assert interrupts
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert explore(counting(3)).stop == "exhausted"
 
 
 def test_a_foreign_handler_of_interrupts_stays() -> None:

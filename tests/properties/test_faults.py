@@ -15,7 +15,15 @@ from gangproof.impl.deviations import DEVIATIONS
 from gangproof.impl.profiles import INTENDED
 from gangproof.impl.rules import Change, profile
 from gangproof.load import load_scenarios_text
-from gangproof.properties.faults import FAULTS, Fault, FaultResult, cases_text, false_alarms, run_fault
+from gangproof.properties.faults import (
+    FAULTS,
+    Fault,
+    FaultResult,
+    Unfaulted,
+    cases_text,
+    run_fault,
+    without_fault,
+)
 from gangproof.properties.faults.fault import PROMISES
 from gangproof.properties.faults.page import page
 from gangproof.properties.faults.queueing import counting, members_now, members_tried
@@ -144,7 +152,7 @@ def test_the_run_that_shows_it_is_a_run_of_the_faulty_rules_from_the_empty_clust
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_with_the_fault_off_its_case_holds(fault: Fault) -> None:
-    assert false_alarms(fault, case(fault.id)) == ()
+    assert without_fault(fault, case(fault.id)) == Unfaulted()
 
 
 def test_every_known_fault_is_built() -> None:

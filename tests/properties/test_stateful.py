@@ -125,7 +125,7 @@ print(fuzz(INTENDED, runs=40))
 
 
 def test_the_same_seed_tries_the_same_runs_whatever_else_is_loaded() -> None:
-    beside = "import gangproof.api, gangproof.cli.app, gangproof.mutation, gangproof.proofs"
+    beside = "import gangproof.api, gangproof.cli.app, gangproof.faults, gangproof.proofs"
     alone, together = (
         subprocess.run([sys.executable, "-c", text], capture_output=True, check=True, text=True).stdout
         for text in (RUNS_OF_A_PROGRAM, beside + RUNS_OF_A_PROGRAM)

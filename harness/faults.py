@@ -1,13 +1,14 @@
-"""The mutation score: each known mistake of a scheduler switched on, and whether a property catches it.
+"""Each known mistake of a scheduler switched on and off, and whether a property catches it.
 
 A fault that survives shows a hole in the properties; an alarm while the fault is off shows that they cry wolf.
-Both are violations.
+Both are violations. Where a search was cut short neither is known.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 from attrs import field, frozen
@@ -16,9 +17,18 @@ from gangproof.counterexamples import Trace
 from gangproof.load import load_scenarios_text
 from gangproof.properties.campaign import local_processes
 from gangproof.properties.campaign import run as run_campaign
-from gangproof.properties.faults import FAULTS, Fault, FaultResult, cases_text, false_alarms, run_fault
+from gangproof.properties.faults import (
+    FAULTS,
+    Fault,
+    FaultResult,
+    Unfaulted,
+    cases_text,
+    run_fault,
+    without_fault,
+)
 from gangproof.properties.judges.everything import questions
 from gangproof.properties.scenarios.document import Scenario
+from gangproof.properties.search.explore import deferred_interrupts
 from gangproof.properties.search.system import Violation
 from gangproof.properties.telling.traces import Meta, make_trace, violation_of
 from gangproof.properties.verdict import Verdict, combine
@@ -30,17 +40,17 @@ class Trial:
     """One fault on and off: what caught it, and what was found while it was off, which is rightly nothing."""
 
     result: FaultResult
-    alarms: tuple[Violation, ...]
+    off: Unfaulted = Unfaulted()
 
     @property
     def verdict(self) -> Verdict:
-        """Holds if the fault is caught and nothing is found without it."""
-        return Verdict.VIOLATED if self.result.killed_by is None or self.alarms else Verdict.HOLDS
+        """Holds if the fault is caught and nothing is found without it; inconclusive if not all was looked at."""
+        return combine([self.result.verdict, self.off.verdict])
 
 
 @frozen
-class MutationReport:
-    """The trials in the order of the faults, and the ids of those that an interruption prevented."""
+class FaultReport:
+    """The trials in the order of the faults, and the ids of the faults that an interruption left untried."""
 
     trials: tuple[Trial, ...]
     unfinished: tuple[str, ...] = ()
@@ -57,25 +67,31 @@ class MutationReport:
 
     @property
     def survivors(self) -> tuple[str, ...]:
-        """The faults that nothing caught."""
-        return tuple(trial.result.id for trial in self.trials if trial.result.killed_by is None)
+        """The faults that nothing caught although everything was looked at."""
+        return tuple(t.result.id for t in self.trials if t.result.verdict is Verdict.VIOLATED)
+
+    @property
+    def caught(self) -> tuple[str, ...]:
+        """The faults that something caught."""
+        return tuple(t.result.id for t in self.trials if t.result.killed_by is not None)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
 
-def _lines(report: MutationReport) -> Iterator[str]:
-    caught = len(report.trials) - len(report.survivors)
-    alarms = sum(len(trial.alarms) for trial in report.trials)
+def _lines(report: FaultReport) -> Iterator[str]:
+    alarms = sum(len(trial.off.alarms) for trial in report.trials)
     yield (
-        f"{report.verdict}: {caught} of {len(report.trials)} faults caught when switched on, "
+        f"{report.verdict}: {len(report.caught)} of {len(report.trials)} faults caught when switched on, "
         f"{alarms} false alarms when off, {report.seconds:.1f} s"
     )
     for trial in report.trials:
         result = trial.result
         engine = f"{result.engine}, depth {result.depth}, {result.states:,} states, {result.seconds:.1f} s"
-        yield f"  {result.id:<6} {result.name:<38} {result.killed_by or 'SURVIVED':<12} {engine}"
-        yield from (f"         false alarm: {alarm}" for alarm in trial.alarms)
+        yield f"  {result.id:<6} {result.name:<38} {result.fate:<12} {engine}"
+        yield from (f"         switched on: {why}" for why in result.unfinished)
+        yield from (f"         switched off: {why}" for why in trial.off.unfinished)
+        yield from (f"         false alarm: {alarm}" for alarm in trial.off.alarms)
     if report.unfinished:
         yield f"not looked at: {', '.join(report.unfinished)}"
 
@@ -99,30 +115,30 @@ def try_fault(fault_id: str) -> Trial:
     """Switch one fault on and off."""
     (fault,) = chosen([fault_id])
     case = cases()[fault.id]
-    return Trial(run_fault(fault, case), false_alarms(fault, case))
+    return Trial(run_fault(fault, case), without_fault(fault, case))
 
 
-def try_faults(ids: Sequence[str] = (), *, processes: int = 1, watch: Watch = unwatched) -> MutationReport:
+def try_faults(ids: Sequence[str] = (), *, processes: int = 1, watch: Watch = unwatched) -> FaultReport:
     """Switch the faults on and off, one by one or several at a time. KeyError for an unknown id.
 
-    After a Ctrl-C the trials so far are reported.
+    After a Ctrl-C the trials so far are reported, the last ones cut short.
     """
     began = time.perf_counter()
     names = [fault.id for fault in chosen(ids)]
     trials = _at_once(names, processes, watch) if processes > 1 else _one_by_one(names, watch)
     ended = {trial.result.id for trial in trials}
     unfinished = tuple(name for name in names if name not in ended)
-    return MutationReport(trials, unfinished, time.perf_counter() - began)
+    return FaultReport(trials, unfinished, time.perf_counter() - began)
 
 
 def _one_by_one(names: Sequence[str], watch: Watch) -> tuple[Trial, ...]:
     trials: list[Trial] = []
-    try:
+    with suppress(KeyboardInterrupt), deferred_interrupts() as interrupts:
         for number, name in enumerate(names, 1):
             watch(f"{name}, {number} of {len(names)}")
             trials.append(try_fault(name))
-    except KeyboardInterrupt:
-        pass
+            if interrupts:
+                break
     return tuple(trials)
 
 
