@@ -72,6 +72,7 @@ conform: install kube-scheduler ## hold scenarios and random worlds against the 
 	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 12 --features preemption || test $$? = 3
 	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 13 --features topology || test $$? = 3
 	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 21 --features claims || test $$? = 3
+	$(BIN)/gangproof conform kube-scheduler --worlds $(MORE) --seed 41 --features templates || test $$? = 3
 
 go:
 	@command -v go > /dev/null || { echo 'Go not found: install Go 1.26 or later' >&2; exit 1; }

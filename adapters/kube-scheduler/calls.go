@@ -20,7 +20,8 @@ import (
 )
 
 // callNames are the calls that hold, release and fail know; the part after the slash is a pod, or the object named here.
-var callNames = []string{"bind", "delete", "patch", "permit", "prebind", "claim", "condition"}
+// The last two are the claim controller's.
+var callNames = []string{"bind", "delete", "patch", "permit", "prebind", "claim", "condition", "generate", "record"}
 
 type calls struct {
 	journal  *journal

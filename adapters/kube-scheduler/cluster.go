@@ -12,6 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,7 +28,7 @@ type cluster struct {
 	journal *journal
 
 	// late is called before each event that the watch on a resource delivers, until which it may wait.
-	late func(resource string, gone <-chan struct{})
+	late func(e watch.Event, resource string, gone <-chan struct{})
 
 	mu     sync.Mutex // held through each write and all that follows from it
 	store  *store
@@ -107,14 +108,16 @@ func ended(object runtime.Object) bool {
 
 func (c *cluster) Add(object runtime.Object) error { return fmt.Errorf("add: not used") }
 
-func (c *cluster) Apply(schema.GroupVersionResource, runtime.Object, string, ...metav1.PatchOptions) error {
-	return fmt.Errorf("apply: not used")
-}
-
 func (c *cluster) Create(gvr schema.GroupVersionResource, object runtime.Object, namespace string, _ ...metav1.CreateOptions) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := metaOf(object)
+	if m.GetNamespace() == "" {
+		m.SetNamespace(namespace)
+	}
+	if m.GetName() == "" {
+		c.name(m)
+	}
 	if _, err := c.store.get(gvr, namespace, m.GetName()); err == nil {
 		return apierrors.NewAlreadyExists(gvr.GroupResource(), keyOf(m))
 	}
@@ -173,6 +176,9 @@ func (c *cluster) Patch(gvr schema.GroupVersionResource, object runtime.Object, 
 }
 
 func (c *cluster) write(gvr schema.GroupVersionResource, object runtime.Object) error {
+	if c.unchanged(gvr, object) {
+		return nil
+	}
 	c.journal.written(object)
 	c.store.put(gvr, object, watch.Modified)
 	if m := metaOf(object); m.GetDeletionTimestamp() != nil && !c.lingers(object) {
@@ -180,6 +186,19 @@ func (c *cluster) write(gvr schema.GroupVersionResource, object runtime.Object) 
 	}
 	c.control()
 	return nil
+}
+
+// unchanged says whether a write changes nothing: then an API server stores nothing, and nobody hears of it.
+func (c *cluster) unchanged(gvr schema.GroupVersionResource, object runtime.Object) bool {
+	old, err := c.store.get(gvr, metaOf(object).GetNamespace(), metaOf(object).GetName())
+	if err != nil {
+		return false
+	}
+	object = object.DeepCopyObject()
+	object.GetObjectKind().SetGroupVersionKind(old.GetObjectKind().GroupVersionKind())
+	metaOf(object).SetResourceVersion(metaOf(old).GetResourceVersion())
+	metaOf(object).SetManagedFields(metaOf(old).GetManagedFields())
+	return equality.Semantic.DeepEqual(old, object)
 }
 
 func (c *cluster) Delete(gvr schema.GroupVersionResource, namespace, name string, _ ...metav1.DeleteOptions) error {
@@ -193,6 +212,13 @@ func (c *cluster) Delete(gvr schema.GroupVersionResource, namespace, name string
 		c.journal.add("delete", keyOf(pod), pod.Spec.NodeName, "")
 		c.journal.moved()
 	}
+	c.discard(gvr, object)
+	c.control()
+	return nil
+}
+
+// discard takes an object away, or marks one that lingers.
+func (c *cluster) discard(gvr schema.GroupVersionResource, object runtime.Object) {
 	switch m := metaOf(object); {
 	case !c.lingers(object):
 		c.store.drop(gvr, object)
@@ -200,8 +226,6 @@ func (c *cluster) Delete(gvr schema.GroupVersionResource, namespace, name string
 		m.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
 		c.store.put(gvr, object, watch.Modified)
 	}
-	c.control()
-	return nil
 }
 
 // lingers says whether a deleted object stays for a while: finalizers keep it, and the grace period of a bound pod.

@@ -40,6 +40,9 @@ func (c *cluster) start(pod *v1.Pod) {
 func (c *cluster) control() {
 	c.protect()
 	c.budget()
+	if c.setup.ClaimController {
+		c.collect()
+	}
 }
 
 // protect lets go of a deleted PodGroup to which no active pod refers any more.

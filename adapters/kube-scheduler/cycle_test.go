@@ -171,6 +171,14 @@ func TestClaims(t *testing.T) {
 			if err := w.cluster.Update(claimsGVR, old, "default"); err != nil {
 				t.Fatal(err)
 			}
+			if now := w.cluster.claims()[0].ResourceVersion; now != old.ResourceVersion {
+				t.Errorf("a write that changes nothing made version %s of %s", now, old.ResourceVersion)
+			}
+			other := old.DeepCopy()
+			other.Labels = map[string]string{"a": "b"}
+			if err := w.cluster.Update(claimsGVR, other, "default"); err != nil {
+				t.Fatal(err)
+			}
 			if err := w.cluster.Update(claimsGVR, old, "default"); err == nil || !strings.Contains(err.Error(), "the object has been modified") {
 				t.Errorf("found %v", err)
 			}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 const (
@@ -150,7 +152,7 @@ func (s *scenario) advance(d time.Duration) {
 }
 
 // late is how long a watch event takes to arrive.
-func (s *scenario) late(resource string, gone <-chan struct{}) {
+func (s *scenario) late(_ watch.Event, resource string, gone <-chan struct{}) {
 	if s.setup.Interleave {
 		_ = s.calls.turn(context.Background(), gone, "watch/"+resource, 0)
 	}

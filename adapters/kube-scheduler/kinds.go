@@ -35,6 +35,7 @@ var kinds = map[string]kind{
 	"ReplicationController": {"v1", true},
 	"ReplicaSet":            {"apps/v1", true},
 	"ResourceClaim":         {"resource.k8s.io/v1", true},
+	"ResourceClaimTemplate": {"resource.k8s.io/v1", true},
 	"ResourceSlice":         {"resource.k8s.io/v1", false},
 	"Service":               {"v1", true},
 	"StatefulSet":           {"apps/v1", true},

@@ -22,8 +22,9 @@ type scenario struct {
 	calls   *calls
 	drive   *drive
 
-	sched         *scheduler.Scheduler
-	stopScheduler func()
+	sched           *scheduler.Scheduler
+	stopScheduler   func()
+	stopControllers func()
 }
 
 // begin makes an empty cluster and a scheduler for it.
@@ -43,12 +44,17 @@ func begin(setup Setup) (*scenario, error) {
 	// The handlers that are there sleep, on a clock that outlives bubbles.
 	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{s.journal.error}
 	rand.Seed(setup.Seed)
-	return s, s.startScheduler()
+	s.stopControllers = func() {}
+	if err := s.startScheduler(); err != nil || !setup.ClaimController {
+		return s, err
+	}
+	return s, s.startClaimController()
 }
 
 // end stops all that the scenario has begun.
 func (s *scenario) end() {
 	s.stopScheduler()
+	s.stopControllers()
 	time.Sleep(permitTimeout + time.Minute) // some goroutines end only after a sleep, or once their wait at Permit is over
 }
 

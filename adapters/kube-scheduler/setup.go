@@ -40,6 +40,8 @@ type Setup struct {
 	Graceful bool `json:"graceful"`
 	// NoKubelet leaves bound pods without phase Running and without a start time.
 	NoKubelet bool `json:"noKubelet"`
+	// ClaimController lets the controller of ResourceClaims and the garbage collection of claims run beside the scheduler.
+	ClaimController bool `json:"claimController"`
 	// HotLimit is how many fruitless cycles may follow each other while no time passes; default 10.
 	HotLimit int `json:"hotLimit"`
 	// Restless lets a settle step end well although the cluster did not come to rest in all its time: whoever is caught in

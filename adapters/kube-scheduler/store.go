@@ -94,7 +94,7 @@ func (s *store) tell(gvr schema.GroupVersionResource, event watch.EventType, obj
 	}
 }
 
-func (s *store) watch(gvr schema.GroupVersionResource, namespace string, selected func(watch.Event) (watch.Event, bool), late func(string, <-chan struct{})) watch.Interface {
+func (s *store) watch(gvr schema.GroupVersionResource, namespace string, selected func(watch.Event) (watch.Event, bool), late func(watch.Event, string, <-chan struct{})) watch.Interface {
 	w := &watcher{
 		gvr: gvr, namespace: namespace, selected: selected, late: late,
 		out: make(chan watch.Event), wake: make(chan struct{}, 1), done: make(chan struct{}),
@@ -109,7 +109,7 @@ type watcher struct {
 	gvr       schema.GroupVersionResource
 	namespace string
 	selected  func(watch.Event) (watch.Event, bool)
-	late      func(resource string, gone <-chan struct{})
+	late      func(e watch.Event, resource string, gone <-chan struct{})
 
 	mu     sync.Mutex
 	events []watch.Event
@@ -164,7 +164,7 @@ func (w *watcher) pump() {
 			return
 		}
 		for _, e := range w.take() {
-			w.late(w.gvr.Resource, w.done)
+			w.late(e, w.gvr.Resource, w.done)
 			select {
 			case w.out <- e:
 			case <-w.done:

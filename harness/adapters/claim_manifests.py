@@ -1,4 +1,4 @@
-"""Claims, templates, classes and slices as manifests again (see `manifests`), as they are before they are used."""
+"""Claims, templates, classes and slices as manifests again (see `manifests`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from gangproof.impl.gates import FeatureGates
 from gangproof.impl.objects import (
+    Allocation,
     ClaimSpec,
     Device,
     DeviceClass,
@@ -41,9 +42,20 @@ def node_term(term: NodeSelectorTerm) -> dict[str, Any]:
 
 
 def claim(claim: ResourceClaim, gates: FeatureGates) -> Manifest:
-    """A claim that nobody uses."""
+    """A claim that nobody uses; it may be allocated."""
     metadata = said(name=claim.name, namespace=claim.namespace, finalizers=list(claim.finalizers))
-    return {"metadata": metadata, "spec": _spec(claim.spec)}
+    found = claim.allocation
+    status = {} if found is None else {"status": {"allocation": _allocation(found)}}
+    return {"metadata": metadata, "spec": _spec(claim.spec), **status}
+
+
+def _allocation(found: Allocation) -> Manifest:
+    results = [
+        said(request=d.request, driver=d.driver, pool=d.pool, device=d.device, adminAccess=d.admin_access)
+        for d in found.devices
+    ]
+    selector = None if found.nodes is None else {"nodeSelectorTerms": [node_term(found.nodes)]}
+    return said(devices={"results": results}, nodeSelector=selector)
 
 
 def template(template: ResourceClaimTemplate, gates: FeatureGates) -> Manifest:

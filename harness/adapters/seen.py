@@ -20,6 +20,7 @@ from gangproof.impl.objects import (
     PodDisruptionBudget,
     PodGroup,
     PriorityClass,
+    ResourceClaim,
     Workload,
 )
 from gangproof.impl.table import Table
@@ -38,6 +39,7 @@ def seen(objects: Table[Created], snapshot: Data, events: Sequence[Data]) -> Wor
     made = list(objects.values())
     pods = {pod.key: pod for pod in made if isinstance(pod, Pod)}
     groups = {group.key: group for group in made if isinstance(group, PodGroup)}
+    claims = {claim.key: claim for claim in made if isinstance(claim, ResourceClaim)}
     found = {
         key: evolve(
             pods.get(key) or Pod(*_names(key)),
@@ -61,6 +63,7 @@ def seen(objects: Table[Created], snapshot: Data, events: Sequence[Data]) -> Wor
                 for key, written in shown.groups.items()
             }
         ),
+        claims=Table({key: claims.get(key) or ResourceClaim(*_names(key)) for key in shown.claims}),
         workloads=Table({w.key: w for w in made if isinstance(w, Workload)}),
         priority_classes=Table({c.key: c for c in made if isinstance(c, PriorityClass)}),
         budgets=Table({b.key: b for b in made if isinstance(b, PodDisruptionBudget)}),

@@ -9,7 +9,7 @@ from attrs import define, evolve, field, frozen
 
 from gangproof.adapters.manifests import Manifest, NotWrittenError, manifest
 from gangproof.impl.gates import NAMES, FeatureGates
-from gangproof.impl.objects import Allocation, Job, Pod, PodGroup, ResourceClaim, Workload
+from gangproof.impl.objects import Job, Pod, PodGroup, ResourceClaim, ResourceClaimTemplate, Workload
 from gangproof.impl.table import Table
 from gangproof.load.creations import reference
 from gangproof.properties.scenarios import document as doc
@@ -83,7 +83,10 @@ def translate(document: doc.Scenario) -> Translation:
     translator = _Translator(document.gates)
     for step in document.steps:
         translator.step(step)
-    return Translation(_setup(document), tuple(translator.steps), tuple(translator.checks))
+    setup = _setup(document)
+    if translator.claims:
+        setup["claimController"] = True
+    return Translation(setup, tuple(translator.steps), tuple(translator.checks))
 
 
 def _setup(document: doc.Scenario) -> dict[str, Any]:
@@ -115,6 +118,7 @@ class _Translator:
     steps: list[Step] = field(factory=list[Step])
     checks: list[Check] = field(factory=list[Check])
     objects: Table[Created] = Table()
+    claims: bool = False
     looks: int = 0
 
     def step(self, step: doc.Step) -> None:
@@ -181,13 +185,9 @@ class _Translator:
                 raise NotRunnableError("it needs the Job controller")
             case Workload():
                 raise NotRunnableError("it needs the API server's admission")
-            case ResourceClaim(allocation=Allocation()):
-                raise NotRunnableError("a claim that is allocated from the start")
             case _:
-                if isinstance(obj, Pod | PodGroup) and any(
-                    claim.resource_claim_template_name for claim in obj.resource_claims
-                ):
-                    raise NotRunnableError("it needs the claim controller")
+                if isinstance(obj, ResourceClaim | ResourceClaimTemplate):
+                    self.claims = True
                 try:
                     yield manifest(obj, self.gates)
                 except NotWrittenError as error:

@@ -31,6 +31,7 @@ class Features(StrEnum):
     PREEMPTION = "preemption"
     TOPOLOGY = "topology"
     CLAIMS = "claims"
+    TEMPLATES = "templates"
 
 
 class AdapterOutput(StrEnum):

@@ -64,6 +64,7 @@ REFERENCES: Mapping[str, Kind] = {
     "Node": "node",
     "Workload": "workload",
     "ResourceClaim": "claim",
+    "ResourceClaimTemplate": "claimTemplate",
     "ResourceSlice": "slice",
     "DeviceClass": "deviceClass",
 }
@@ -198,6 +199,7 @@ class _Run:
             cycles=self.result.get("cycles") or 0,
             pinned=self.scenario.get("order") != "real",
             inner=bool(self.scenario.get("trace")),
+            controlled=bool(self.scenario.get("claimController")),
             claims=any(isinstance(logged.event, Claimed) for logged in self.log),
             eager=any(self.scenario.get(option) for option in MISSING_OPTIONS),
             marks=tuple(self.marks) if len(self.marks) == len(self.steps) else (),

@@ -54,6 +54,7 @@ SCENARIO = Fields(
         "eager": BOOLEAN,
         "trace": BOOLEAN,
         "noBackoff": BOOLEAN,
+        "claimController": BOOLEAN,
         "watchDelay": INTEGER,
         "callDelay": INTEGER,
         **dict.fromkeys(("seed", "hotLimit", "noKubelet", "atomic", "parallelism", "restless"), IGNORED),

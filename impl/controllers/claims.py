@@ -94,7 +94,7 @@ def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
     """The pod's status names its claims: those of its group, and those made for it alone (CLAIM-08, CLAIM-35).
 
     Until the group's claim is there nothing is named, and no claim is made for the pod in its place. A bound pod whose
-    claims were not reserved by a scheduler gets that done (CLAIM-33).
+    claims were not reserved by a scheduler gets that done (CLAIM-33; intended: DEV-61).
     """
     workload = world.settings.shares_claims("claim-controller")
     group = stored(world, "podGroup").get(pod.group or "") if workload else None
@@ -119,7 +119,7 @@ def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
         statuses = Table(rules.record_claims(kept, found))
         told = evolve(pod, resource_claim_statuses=statuses)
         return write(rules, world, Revision("pod", pod.key, pod, told, "claim-controller"))
-    return _reserved_for_bound(rules, world, pod, group) if pod.node_name is not None else world
+    return reserved_for_bound(rules, world, pod) if pod.node_name is not None else world
 
 
 def _named(
@@ -195,8 +195,10 @@ def _free_name(world: World, user: Pod | PodGroup, entry: str) -> str:
     return f"{base}-{number}"
 
 
-def _reserved_for_bound(rules: Rules, world: World, pod: Pod, group: PodGroup | None) -> World:
+def reserved_for_bound(rules: Rules, world: World, pod: Pod) -> World:
+    """The world in which the claims of a bound pod, as far as they are allocated, are reserved for it (CLAIM-33)."""
     workload = world.settings.shares_claims("claim-controller")
+    group = stored(world, "podGroup").get(pod.group or "") if workload else None
     for entry in pod.resource_claims:
         name = entry.resource_claim_name or pod.resource_claim_statuses.get(entry.name)
         claim = world.claims.get(f"{pod.namespace}/{name}")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from attrs import evolve
 
 from gangproof.impl.claims.references import consumer, made_for
+from gangproof.impl.controllers.claims import reserved_for_bound
 from gangproof.impl.cycle_state import Cycle, Event, Snapshot
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.filters.devices import Wanted, allocations, devices_in_use, seen_claims
@@ -21,6 +22,7 @@ from gangproof.impl.steps import (
     HoldStep,
     Placement,
     PlaceStep,
+    PodClaimsStep,
     ReadyStep,
     RecordStep,
     RelinquishStep,
@@ -232,6 +234,17 @@ def restored(old: RelinquishStep) -> RelinquishStep:
     return relinquish
 
 
+def for_whoever_has_ended(old: PodClaimsStep) -> PodClaimsStep:
+    """A bound pod that has ended is taken for one whose claims nobody has reserved yet (CLAIM-33)."""
+
+    def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
+        if pod.terminal and not pod.terminating and pod.node_name is not None:
+            return reserved_for_bound(rules, world, pod)
+        return old(rules, world, pod)
+
+    return claims_of_pod
+
+
 DEVIATIONS = (
     Deviation(
         Change(
@@ -243,6 +256,7 @@ DEVIATIONS = (
         intended="every pass names all entries whose claims exist",
         breaks=("INV-22", "LIVE-10"),
         rules=("CLAIM-04",),
+        scenario="DEV-39-shipped",
     ),
     Deviation(
         Change(
@@ -349,5 +363,17 @@ DEVIATIONS = (
         breaks=("INV-25",),
         rules=("CLAIM-12",),
         scenario="DEV-60-shipped",
+    ),
+    Deviation(
+        Change(
+            "DEV-61",
+            "the claim controller reserves for a pod that has ended what others still use, and takes it back, for ever",
+            {"claims_of_pod": for_whoever_has_ended},
+        ),
+        promise="a pod that has ended uses no claim",
+        intended="only for a bound pod that has not ended the controller enters what the scheduler did not",
+        breaks=("LIVE-14",),
+        rules=("CLAIM-30", "CLAIM-33"),
+        scenario="DEV-61-shipped",
     ),
 )

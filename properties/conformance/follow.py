@@ -85,7 +85,9 @@ def follow(
 
 
 def _follow(recording: Recording, most: int, rules: Rules, *, rare: bool) -> Followed:
-    reader = Reader(rules, recording.log, recording.inner, recording.claims)
+    reader = Reader(
+        rules, recording.log, recording.inner, recording.claims, recording.controlled, recording.pinned
+    )
     follower = _Follower(recording, reader, Turns(reader, rare), most)
     try:
         return follower.run()

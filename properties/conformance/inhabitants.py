@@ -29,7 +29,7 @@ class Habits:
     `priorities` are those that pods may have, `never` tells how often a pod does not preempt, `gated` how often one
     has a scheduling gate, `graceful` how often one takes its time to end, `lasting` how often a finalizer holds it.
     `topology` is how often a group keeps to one domain, `ranked` how often it has a priority of its own, `claims` how
-    often a group has a claim, and a pod that has no group's.
+    often a group has a claim, and a pod that has no group's, `templates` how often it is made from a template.
     """
 
     constraints: float = 0.0
@@ -41,6 +41,7 @@ class Habits:
     topology: float = 0.0
     ranked: float = 0.0
     claims: float = 0.0
+    templates: float = 0.0
     resources: float = 0.0
     preferences: float = 0.0
     classes: tuple[str, ...] = ()

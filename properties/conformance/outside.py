@@ -9,7 +9,7 @@ from attrs import evolve
 from gangproof.impl.actions import Action
 from gangproof.impl.api import ApiError, create, delete, finish, lookup, update
 from gangproof.impl.gates import Object
-from gangproof.impl.objects import Job, Pod, ResourceClaimTemplate
+from gangproof.impl.objects import Job, Pod
 from gangproof.impl.outside import name_of
 from gangproof.impl.recreate import set_by_others
 from gangproof.impl.rules import Rules
@@ -30,8 +30,8 @@ An ApiError says that the cluster refuses it.
 
 FIRST = "/@"
 """Stands for the name of the first pod that is terminating, if there is one."""
-CALLS = ("permit", "prebind", "bind", "delete")
-"""The calls of the scheduler that the model can hold open or let fail."""
+CALLS = ("permit", "prebind", "bind", "delete", "generate", "record")
+"""The calls that the model can hold open or let fail; the last two are the claim controller's."""
 
 
 def changes(step: Outside, world: World, rules: Rules) -> Iterator[Change]:
@@ -55,7 +55,7 @@ def changes(step: Outside, world: World, rules: Rules) -> Iterator[Change]:
 
 def _creation(obj: Created, rules: Rules) -> Change:
     """The cluster admits whatever has a name of its own; what a real API would refuse is beyond it."""
-    if isinstance(obj, Refused | Job | ResourceClaimTemplate):
+    if isinstance(obj, Refused | Job):
         raise BeyondError(f"a {type(obj).__name__}")
     wanted: Object = obj
 

@@ -160,7 +160,8 @@ class Recording:
     """One run. `needs` names what it uses and the model does not have; such a run is not followed.
 
     `pinned` says that the recorder saw to it that members of one group are tried in the order of their
-    creation, `inner` that the scheduler told of its inner steps, `claims` that the log has what was written to claims.
+    creation, `inner` that the scheduler told of its inner steps, `claims` that the log has what was written to claims,
+    `controlled` that the claim controller was at work.
     `cycles` is how many began in all. `eager`
     says that cycles began while the calls of earlier ones were under way, so that an event's cycle is only
     the latest that had begun. `marks` tells for each step how many events of the log came before it; it is
@@ -175,6 +176,7 @@ class Recording:
     pinned: bool = True
     inner: bool = False
     claims: bool = True
+    controlled: bool = False
     eager: bool = False
     marks: tuple[int, ...] = ()
     error: str = ""

@@ -8,10 +8,12 @@ in the log in whatever order it stands there; binds and evictions end in the ord
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from attrs import define, evolve, field, frozen
 
 from gangproof.impl.actions import Action, Step, successors
+from gangproof.impl.controllers.claims import passes
 from gangproof.impl.limits import FEWER_WAYS
 from gangproof.impl.rules import Rules
 from gangproof.impl.table import Table
@@ -20,6 +22,11 @@ from gangproof.properties.conformance.agreement import holds, same
 from gangproof.properties.conformance.events import Bound, Claimed, Logged, Observed, about
 from gangproof.properties.conformance.shown import Shown, eviction, told, writes
 from gangproof.properties.search.system import Path
+
+CONTROLLER = "claim-controller"
+MOST_PASSES = 50
+"""More passes of the claim controller than these one after another go round in a circle."""
+RESTLESS = "a claim controller that comes to no rest"
 
 Way = tuple[Step, ...]
 """Steps of the model, one after another."""
@@ -113,13 +120,16 @@ class Frontier:
 class Reader:
     """The log of one run, and the rules by which it is read.
 
-    `inner` if the scheduler tells of its inner steps, `claims` if what is written to claims is in the log.
+    `inner` if the scheduler tells of its inner steps, `claims` if what is written to claims is in the log, `controlled`
+    if the claim controller is at work, `pinned` if the order of members is.
     """
 
     rules: Rules
     log: Sequence[Logged]
     inner: bool
     claims: bool
+    controlled: bool = False
+    pinned: bool = True
     frontier: Frontier = field(factory=Frontier, eq=False)
 
     def tells(self, event: Observed) -> bool:
@@ -130,6 +140,9 @@ class Reader:
         """The calls that may end now, and what the log tells of each; one that shows nothing has ended at once."""
         for step, shows in calls(world, self.rules):
             yield step, tuple(filter(self.tells, shows))
+        for thing, after in passes(self.rules, world) if self.controlled else ():
+            shows = tuple(filter(self.tells, writes(world, after)))
+            yield (Action(CONTROLLER, (thing,)), after), shows
 
     def next(self, stand: Stand) -> Logged | None:
         """The next event of the log that has no explanation yet."""
@@ -138,7 +151,11 @@ class Reader:
     def taken(self, stand: Stand, way: Way) -> tuple[Stand, list[Observed]]:
         """The stand after these steps and the calls that end unseen, and what they show; BeyondError."""
         pending: list[Observed] = []
+        turns = admitted = 0
         while way:
+            turns += way[-1][0].name == CONTROLLER
+            if turns > MOST_PASSES:
+                raise BeyondError(RESTLESS)
             seen, shown = told(self.rules, stand.world, way, stand.shown, inner=self.inner)
             pending.extend(event for event in seen if self.tells(event))
             stand = stand.then(way, shown=shown)
@@ -147,6 +164,10 @@ class Reader:
             if beyond - FEWER_WAYS:
                 raise BeyondError(", ".join(sorted(beyond)))
             way = next(((step,) for step, shows in self.calls(stand.world) if not shows), ())
+            if not turns and way and way[0][0].name == CONTROLLER:
+                admitted = len(stand.world.admitted)
+        if turns and not self.pinned:
+            stand = evolve(stand, world=let_in_at_once(stand.world, admitted))
         return stand, pending
 
     def advance(self, stand: Stand, way: Way, also: Iterable[Observed] = ()) -> Stand | None:
@@ -157,6 +178,7 @@ class Reader:
         """
         stand, shows = self.taken(stand, way)
         pending = [*also, *shows]
+        turns = 0
         while True:
             logged = self.next(stand)
             if logged is None or not stand.may_have_begun(logged.cycle):
@@ -164,6 +186,9 @@ class Reader:
             explained = self._explained(stand, pending, logged)
             if explained is None:
                 break
+            turns += any(action.name == CONTROLLER for action, _ in explained.since(stand))
+            if turns > MOST_PASSES:
+                raise BeyondError(RESTLESS)
             stand = explained
         waits = [shows[0] for _, shows in self.calls(stand.world) if shows]
         if pending or waits:
@@ -196,6 +221,14 @@ class Reader:
         """Where the first of the events is in the rest of the log: of several calls, that one ended now."""
         places = range(stand.index + 1, len(self.log))
         return next((place for place in places if self.log[place].event in events), len(self.log))
+
+
+def let_in_at_once(world: World, since: int) -> World:
+    """The world in which no moment tells apart who was let in since then: a recorder puts them in any order."""
+    late = world.admitted[since:]
+    if len(late) < 2:
+        return world
+    return evolve(world, admitted=(*world.admitted[:since], tuple(sorted(chain(*late)))))
 
 
 def _next(world: World, call: Step) -> tuple[Observed, ...]:

@@ -16,7 +16,8 @@ from attrs import define, field
 from gangproof.properties.conformance import devices, inhabitants
 from gangproof.properties.conformance.inhabitants import Habits, Object, chance
 
-Features = Literal["core", "preemption", "topology", "claims"]
+Features = Literal["core", "preemption", "topology", "claims", "templates"]
+CLAIMS = ("claims", "templates")
 Step = dict[str, Any]
 
 GENERIC = {"GenericWorkload": True}
@@ -53,7 +54,7 @@ def gates(features: Features, random: Random) -> dict[str, bool]:
         on["TopologyAwareWorkloadScheduling"] = True
         if "GangScheduling" in on and chance(random, 0.25):
             on["WorkloadAwarePreemption"] = True
-    if features == "claims" and "GenericWorkload" in on and chance(random, 0.85):
+    if features in CLAIMS and "GenericWorkload" in on and chance(random, 0.85):
         on["DRAWorkloadResourceClaims"] = True
     return on
 
@@ -74,6 +75,8 @@ def setup(features: Features, random: Random) -> Object:
         options["order"] = "real"
     if chance(random, 0.1):
         options["noBackoff"] = True
+    if features == "templates":
+        options["claimController"] = True
     return options
 
 
@@ -97,7 +100,7 @@ def habits(features: Features, random: Random) -> Habits:
             preferences=preferences / 2,
         )
     mixed = chance(random, 0.3)
-    if features == "claims":
+    if features in CLAIMS:
         return Habits(
             constraints=constraints / 3,
             priorities=MIXED if mixed else ALIKE,
@@ -105,6 +108,7 @@ def habits(features: Features, random: Random) -> Habits:
             gated=gated / 3,
             graceful=graceful,
             claims=random.choice((0.4, 0.7, 0.9)),
+            templates=0.6 if features == "templates" else 0.0,
         )
     return Habits(
         constraints=constraints,
@@ -123,8 +127,8 @@ def habits(features: Features, random: Random) -> Habits:
 class _Course:
     """The steps of one world, as they are drawn; it remembers what has been made and is still meant to be there.
 
-    Where PodGroups are not `served` there are none; pods name them all the same. `shared` are the claims that groups
-    name, `slices` the generation of each node's.
+    Where PodGroups are not `served` there are none; pods name them all the same. `shared` are the entries by which
+    groups have their claims, `templates` those that are there, `slices` the generation of each node's.
     """
 
     random: Random
@@ -135,7 +139,8 @@ class _Course:
     protected: set[str] = field(factory=set[str])
     pods: dict[str, Object] = field(factory=dict[str, Object])
     claims: list[str] = field(factory=list[str])
-    shared: dict[str, str] = field(factory=dict[str, str])
+    shared: dict[str, Object] = field(factory=dict[str, Object])
+    templates: list[str] = field(factory=list[str])
     number_of_claims: int = 0
     slices: dict[str, int] = field(factory=dict[str, int])
     gone: list[str] = field(factory=list[str])
@@ -313,10 +318,20 @@ class _Course:
     def claims_change(self) -> list[Step]:
         """A claim comes, or one goes; a claim that is in use lingers, so its name is not used again."""
         random = self.random
+        if self.habits.templates and chance(random, 0.3):
+            return self.templates_change()
         if self.claims and chance(random, 0.5):
             name = self.claims.pop(random.randrange(len(self.claims)))
             return [{"delete": [f"ResourceClaim/default/{name}"]}]
         return [{"create": [self.claim()]}]
+
+    def templates_change(self) -> list[Step]:
+        """A template comes, or one goes; what was made from it stays."""
+        name = self.random.choice(devices.TEMPLATES)
+        if name not in self.templates:
+            return [{"create": [self.template(name)]}]
+        self.templates.remove(name)
+        return [{"delete": [f"ResourceClaimTemplate/default/{name}"]}]
 
     def devices_change(self) -> list[Step]:
         """A node has other devices, or none any more."""
@@ -336,13 +351,22 @@ class _Course:
         random = self.random
         nodes = [f"n{n}" for n in range(1, MOST_NODES + 1) if chance(random, 0.75)]
         claims = [self.claim() for _ in range(random.choice((1, 2, 2, 3)))]
-        return [*devices.classes(), *map(self.slice, nodes), *claims]
+        wanted = devices.TEMPLATES if self.habits.templates else ()
+        templates = [self.template(name) for name in wanted if chance(random, 0.9)]
+        return [*devices.classes(), *map(self.slice, nodes), *claims, *templates]
 
     def claim(self) -> Object:
         name = f"c{self.number_of_claims + 1}"
         self.number_of_claims += 1
         self.claims.append(name)
-        return devices.claim(self.random, name)
+        drawn = devices.claim(self.random, name)
+        if self.habits.templates and chance(self.random, 0.12):
+            return devices.allocated(drawn, f"n{self.random.randrange(1, MOST_NODES + 1)}")
+        return drawn
+
+    def template(self, name: str) -> Object:
+        self.templates.append(name)
+        return devices.template(self.random, name)
 
     def slice(self, node: str) -> Object:
         self.slices[node] = self.slices.get(node, 0) + 1
@@ -360,10 +384,16 @@ class _Course:
         drawn = inhabitants.group(self.random, self.habits, name)
         self.shared.pop(name, None)
         if self.claims and chance(self.random, self.habits.claims):
-            self.shared[name] = self.random.choice(self.claims)
-            drawn["spec"]["resourceClaims"] = [devices.uses(self.shared[name])]
+            self.shared[name] = self.entry()
+            drawn["spec"]["resourceClaims"] = [self.shared[name]]
         self.groups[name] = drawn
         return drawn
+
+    def entry(self) -> Object:
+        """The entry by which a group has its claim."""
+        if self.habits.templates and chance(self.random, self.habits.templates):
+            return devices.generated(self.random.choice(devices.TEMPLATES))
+        return devices.uses(self.random.choice(self.claims))
 
     def pod(self, also: str | None = None) -> Object:
         """A pod, most often of a group, now and then on a node already, or done."""
@@ -379,13 +409,14 @@ class _Course:
         drawn = inhabitants.pod(random, self.habits, name, member_of, uid)
         if self.habits.claims:
             of_group = self.shared.get(member_of or "")
-            found = devices.uses_of_pod(random, of_group, self.claims, self.habits.claims / 2)
+            habits = self.habits
+            found = devices.uses_of_pod(random, of_group, self.claims, habits.claims / 2, habits.templates)
             if found:
                 drawn["spec"]["resourceClaims"] = found
         if (
             self.nodes
             and "schedulingGates" not in drawn["spec"]
-            and chance(random, 0.12 if not drawn["spec"].get("resourceClaims") else 0)
+            and chance(random, self.habits.templates / 8 if drawn["spec"].get("resourceClaims") else 0.12)
         ):
             drawn["spec"]["nodeName"] = random.choice(sorted(self.nodes))
             if chance(random, 0.15):

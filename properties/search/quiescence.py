@@ -105,14 +105,15 @@ def restless(found: Settled) -> Finding | None:
 
 
 def outcome(world: World) -> tuple[object, ...]:
-    """What a retry leaves unchanged if the system is at rest: who is placed, conditions, open promises.
+    """What a retry leaves unchanged at rest: who is placed, conditions, open promises, how many use each claim.
 
     It speaks of numbers only, since a search that forgets names may come round with other names.
     """
     world = as_stored(world)
     nodes = sorted((pod.group or "", pod.node_name is not None) for pod in world.pods.values())
     conditions = tuple((key, group.condition) for key, group in world.groups.items())
-    return nodes, conditions, len(world.assumed), len(world.bindings), len(world.nominations)
+    users = sorted(len(claim.reserved_for) for claim in world.claims.values())
+    return nodes, conditions, users, len(world.assumed), len(world.bindings), len(world.nominations)
 
 
 def stuck(world: World) -> Iterator[Violation]:

@@ -205,3 +205,32 @@ def test_fields_of_gates_that_are_off_are_left_out() -> None:
     on = FeatureGates(generic_workload=True, gang_scheduling=True, workload_aware_preemption=True)
     assert manifest(group, on)["spec"]["priority"] == 0
     assert manifest(Node("n", Table({"cpu": 1500})), on)["status"]["allocatable"] == {"cpu": "1500m"}
+
+
+CLAIMS = """scenario: s
+title: t
+gates: {DRAWorkloadResourceClaims: true}
+steps:
+- create:
+    nodes: [{name: n}]
+    deviceClasses: [{name: d, devices: {n: 1}}]
+    claimTemplates: [{name: t, deviceClass: d}]
+    claims: [{name: c, deviceClass: d, allocated: n}]
+    podGroups: [{name: g, gang: 1, claims: [{name: c, template: t}]}]
+"""
+
+
+def test_the_claim_controller_is_at_work_where_there_are_claims() -> None:
+    assert translate(document(CLAIMS)).setup["claimController"] is True
+    assert "claimController" not in translate(document(DOCUMENT)).setup
+
+
+def test_a_claim_that_is_allocated_from_the_start_says_so_in_its_status() -> None:
+    (created,) = [step["create"] for step in translate(document(CLAIMS)).steps if "create" in step]
+    kinds = {manifest["kind"]: manifest for manifest in created}
+    claim = kinds["ResourceClaim"]
+    assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+    (result,) = claim["status"]["allocation"]["devices"]["results"]
+    assert result == {"request": "r", "driver": "d.example.com", "pool": "n", "device": "d0"}
+    assert kinds["ResourceClaimTemplate"]["spec"]["spec"]["devices"]["requests"]
+    assert kinds["PodGroup"]["spec"]["resourceClaims"] == [{"name": "c", "resourceClaimTemplateName": "t"}]

@@ -178,7 +178,7 @@ def test_dev_35_a_member_that_was_feasible_is_not_woken() -> None:
     assert after_the_round(only("DEV-35")) == {"p1": "gated", "p2": "active"}
 
 
-def test_dev_39_naming_one_claim_anew_drops_the_other_name() -> None:
+def test_naming_one_claim_of_a_group_anew_drops_the_other_name() -> None:
     """DEV-39, CLAIM-04: one of two generated claims is deleted; afterwards the two names take turns for ever."""
 
     def names(rules: Rules) -> list[list[str]]:

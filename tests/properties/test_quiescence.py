@@ -7,17 +7,20 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from gangproof.impl.objects import Pod
-from gangproof.impl.profiles import INTENDED
+from gangproof.impl.objects import Consumer, Pod
+from gangproof.impl.profiles import INTENDED, only
 from gangproof.impl.rules import Change, Rules, profile
 from gangproof.impl.steps import Placement
 from gangproof.impl.world import Settings, World
+from gangproof.properties.scenarios.devices import allocated
 from gangproof.properties.search.explore import Limits
 from gangproof.properties.search.machine import Machine
 from gangproof.properties.search.quiescence import Quiescence, joint, quiescence, room
 from gangproof.properties.symmetry import Symmetry
 from gangproof.properties.verdict import Verdict
+from gangproof.properties.worlds.claim_worlds import BY_NAME, SETTINGS, claim, devices, using
 from gangproof.properties.worlds.named import HOSTNAME, NAMED, basic, gang, node, pod, world
 
 
@@ -131,6 +134,16 @@ def test_a_retry_without_a_pause_is_rest() -> None:
 def test_a_promise_that_is_broken_for_ever_is_no_rest() -> None:
     start = world(node("n1", 1), pod("p1"), settings=Settings(backoff=False))
     assert "LIVE-14" in ends(start, changed(bind=refusing)).violations
+
+
+def test_a_claim_that_is_reserved_for_a_pod_that_has_ended_is_no_rest() -> None:
+    """DEV-61, CLAIM-30, CLAIM-33: q still uses the claim; p has ended, and nobody deletes it."""
+    bound = [using(pod(name, node="n"), BY_NAME) for name in ("p", "q")]
+    shared = evolve(allocated(claim(), "n", ()), reserved_for=(Consumer("pod", "q", 0),))
+    ended = evolve(bound[0], phase="Succeeded")
+    start = world(node("n", 4), *devices({"n": 1}), shared, ended, bound[1], settings=SETTINGS)
+    assert ends(start).verdict is Verdict.HOLDS
+    assert set(ends(start, only("DEV-61")).violations) == {"LIVE-14"}
 
 
 def test_a_search_cut_short_says_so() -> None:
