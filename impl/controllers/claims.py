@@ -51,8 +51,6 @@ def _objects(world: World) -> Iterator[str]:
 def one_pass(rules: Rules, world: World, about: str) -> World:
     """The world after the controller looked at the object, the same if it has nothing to do there."""
     kind, _, key = about.partition("/")
-    if f"generate/{key}" in world.environment.held:
-        return world
     match kind:
         case "podGroup" if key in stored(world, "podGroup"):
             after = rules.claims_of_group(rules, world, stored(world, "podGroup")[key])
@@ -83,9 +81,9 @@ def claims_of_group(rules: Rules, world: World, group: PodGroup) -> World:
         found[entry.name] = made.name
     if not found:
         return world
-    failed = _fails(world, f"record/{group.key}")
-    if failed is not None:
-        return failed
+    stopped = _stopped(world, f"record/{group.key}")
+    if stopped is not None:
+        return stopped
     statuses = Table(rules.record_claims(kept, found))
     return patch(world, "podGroup", group.key, resource_claim_statuses=statuses)
 
@@ -113,9 +111,9 @@ def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
                 return world
         found[entry.name] = made.name
     if found:
-        failed = _fails(world, f"record/{pod.key}")
-        if failed is not None:
-            return failed
+        stopped = _stopped(world, f"record/{pod.key}")
+        if stopped is not None:
+            return stopped
         statuses = Table(rules.record_claims(kept, found))
         told = evolve(pod, resource_claim_statuses=statuses)
         return write(rules, world, Revision("pod", pod.key, pod, told, "claim-controller"))
@@ -165,18 +163,20 @@ def _generated(
     template = world.claim_templates.get(f"{user.namespace}/{entry.resource_claim_template_name}")
     if template is None:
         return world, None
-    failed = _fails(world, f"generate/{user.key}")
-    if failed is not None:
-        return failed, None
+    stopped = _stopped(world, f"generate/{user.key}")
+    if stopped is not None:
+        return stopped, None
     name = _free_name(world, user, entry.name)
     claim = ResourceClaim(user.namespace, name, spec=template.spec, owner=owner)
     world = create(rules, world, claim)
     return world, world.claims[claim.key]
 
 
-def _fails(world: World, call: str) -> World | None:
-    """The world after the call failed, if it is told to; None if it goes well."""
+def _stopped(world: World, call: str) -> World | None:
+    """The world in which the call stays open or has failed, if it is told to; None if it goes well."""
     environment = world.environment
+    if call in environment.held:
+        return world
     if call not in environment.failing:
         return None
     return evolve(world, environment=evolve(environment, failing=removed(environment.failing, call)))

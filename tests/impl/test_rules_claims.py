@@ -147,6 +147,29 @@ def test_a_claim_made_before_a_crash_is_found_and_a_lost_one_made_again() -> Non
     assert dict(lost.groups["default/g"].resource_claim_statuses) == {"dev": "g-dev-1"}
 
 
+@pytest.mark.parametrize(("call", "made"), [("generate", 0), ("record", 1)])
+def test_a_call_of_the_controller_that_stays_open_ends_its_pass(call: str, made: int) -> None:
+    """ACT-26: generate makes the claim, record names it; once released the pass goes on where it was."""
+    start = cluster(template(), sharing(gang("g", 1), BY_TEMPLATE))
+    held = evolve(start.environment, held=(f"{call}/default/g",))
+    world = controlled(evolve(start, environment=held))
+    assert len(world.claims) == made
+    assert not world.groups["default/g"].resource_claim_statuses
+    assert controlled(evolve(world, environment=start.environment)) == controlled(start)
+
+
+@pytest.mark.parametrize("call", ["generate", "record"])
+def test_a_call_of_the_controller_that_fails_is_made_again(call: str) -> None:
+    """ACT-26, CLAIM-02: no second claim comes of it."""
+    start = cluster(template(), sharing(gang("g", 1), BY_TEMPLATE))
+    failing = evolve(start.environment, failing=(f"{call}/default/g",))
+    once = one_pass(INTENDED, evolve(start, environment=failing), "podGroup/default/g")
+    assert not once.groups["default/g"].resource_claim_statuses
+    assert not once.environment.failing
+    assert controlled(once).groups == controlled(start).groups
+    assert list(controlled(once).claims) == ["default/g-dev-0"]
+
+
 def test_a_claim_called_by_name_is_the_users_affair() -> None:
     """CLAIM-05."""
     world = controlled(cluster(claim(), sharing(gang("g", 1), BY_NAME)))
