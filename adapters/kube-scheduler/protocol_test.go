@@ -81,7 +81,7 @@ func TestRefusals(t *testing.T) {
 		{`{"request":"bogus"}`, `request: found "bogus", expected one of hello, load, do, settle, observe, log`},
 		{`{"request":"observe","look":1}`, `request: found unknown field "look", expected request, setup, step, idle`},
 		{`{"request":"settle","idle":-1}`, "settle.idle: found -1, expected 0 or more seconds"},
-		{load(object{"colour": "red"}), `setup: found unknown field "colour", expected name, gates, score, nodeScores, seed, order, eager, interleave, atomic, noBackoff, graceful, noKubelet, hotLimit, restless, watchDelay, callDelay, parallelism, profiles, trace`},
+		{load(object{"colour": "red"}), `setup: found unknown field "colour", expected name, gates, score, nodeScores, seed, order, eager, interleave, atomic, noBackoff, graceful, noKubelet, claimController, hotLimit, restless, watchDelay, callDelay, parallelism, profiles, trace`},
 		{load(object{"Score": "rank"}), `setup: found unknown field "Score", expected name,`},
 		{load(object{"score": "best"}), `setup.score: found "best", expected rank, fixed or default`},
 		{load(object{"order": "odd"}), `setup.order: found "odd", expected arrival or real`},
