@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from gangproof.impl.claims.store import claim_gone, name_users, store_claim
+from gangproof.impl.claims.store import claim_gone, name_users, see_claim
 from gangproof.impl.commit import confirm, forget
 from gangproof.impl.cycle_state import Event
 from gangproof.impl.gates import Object
@@ -37,7 +37,7 @@ def observe(rules: Rules, world: World, kind: str, old: Object | None, new: Obje
         case (_, None):
             return put(world, kind, old.key, None)
         case (_, ResourceClaim()):
-            return store_claim(rules, world, new)
+            return see_claim(rules, world, new)
         case _:
             world = put(world, kind, new.key, new)
     if old is None and world.claims:

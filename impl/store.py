@@ -33,13 +33,14 @@ KINDS: dict[str, str] = {
     "slice": "slices",
 }
 """The table of a world in which the objects of a kind stand."""
-PROMPT = ("claim", "claimTemplate", "deviceClass", "slice")
-"""The kinds that everybody sees at once."""
+OF_CLAIMS = ("claim", "claimTemplate", "deviceClass", "slice")
+"""The kinds of claims and devices."""
 WATCHES: dict[str, tuple[str, ...]] = {
-    "scheduler": tuple(kind for kind in KINDS if kind not in PROMPT),
+    "scheduler": tuple(KINDS),
     "admission": ("workload", "podGroup"),
     "job-controller": ("job", "pod", "workload", "podGroup"),
     "protection-controller": ("pod", "podGroup"),
+    "claim-controller": ("pod", "podGroup", "claim", "claimTemplate"),
 }
 """The kinds that each component keeps a view of."""
 SCHEDULER = "scheduler"
@@ -122,15 +123,17 @@ def lags(world: World) -> bool:
 def record(world: World, revision: Revision) -> tuple[World, tuple[str, ...]]:
     """The world with the change in its log, for those whose view is late; and those whose view is prompt.
 
-    Whoever sees the change at once must have seen what came before it.
+    Nobody sees a change at once who has not seen what came before it. What the scheduler has `by` its own name it got
+    back from the API server, so it is behind with it only where it is behind already (CLAIM-17).
     """
     behind = world.control.behind
     prompt: list[str] = []
     for component, kinds in WATCHES.items():
         if revision.kind in kinds:
             name = view(component, revision.kind)
-            if late(world, name):
-                behind = behind.put(name, behind.get(name, 0) + 1)
+            number, own = behind.get(name, 0), component == SCHEDULER == revision.by
+            if number or (late(world, name) and not own):
+                behind = behind.put(name, number + 1)
             else:
                 prompt.append(component)
     if behind is not world.control.behind:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
+from gangproof.impl.claims.store import name_users
 from gangproof.impl.control import Revision
 from gangproof.impl.ghost import note_meddling
 from gangproof.impl.handlers import observe
 from gangproof.impl.objects import Job, Pod
 from gangproof.impl.owners import OWNERS, note
 from gangproof.impl.rules import Rules
-from gangproof.impl.store import PROMPT, SCHEDULER, WATCHES, lags, late, record, view
+from gangproof.impl.store import SCHEDULER, WATCHES, lags, late, record, view
 from gangproof.impl.table import added
 from gangproof.impl.world import World
 
@@ -21,13 +22,15 @@ def write(rules: Rules, world: World, revision: Revision) -> World:
     """The store with the change, seen by everybody whose view is prompt."""
     if revision.kind in OWNERS:
         world = note_meddling(world, revision)
-    if revision.kind in PROMPT or not lags(world):
+    if not lags(world):
         return note(_take_note(_observe(rules, world, revision), revision), revision)
     for component in WATCHES:
         name = view(component, revision.kind)
         while name in world.control.behind and not late(world, name):
             world = deliver(rules, world, name)
     world, prompt = record(world, revision)
+    if revision.old is None:
+        world = name_users(world, revision.new)
     if SCHEDULER in prompt:
         world = _observe(rules, world, revision)
     return note(_take_note(world, revision) if "job-controller" in prompt else world, revision)
@@ -44,8 +47,13 @@ def deliver(rules: Rules, world: World, name: str) -> World:
     logs = control.log.put(kind, log[-kept:]) if kept else control.log.drop(kind)
     world = evolve(world, control=evolve(control, behind=behind, log=logs))
     if component == SCHEDULER:
-        return _observe(rules, world, revision)
+        return world if _outdated(revision, log[-number:]) else _observe(rules, world, revision)
     return _take_note(world, revision) if component == "job-controller" else world
+
+
+def _outdated(revision: Revision, to_come: tuple[Revision, ...]) -> bool:
+    """Whether the scheduler has a later version, which it got back when it wrote it (CLAIM-17)."""
+    return any(own.by == SCHEDULER and own.key == revision.key for own in to_come)
 
 
 def deliverable(world: World) -> Iterator[str]:

@@ -6,7 +6,7 @@ A pod with a place writes what it holds, a claim with each call: allocation and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from attrs import evolve
 
@@ -15,9 +15,10 @@ from gangproof.impl.claims.store import accepts, protected, store_claim, without
 from gangproof.impl.cycle_state import Event
 from gangproof.impl.filters.devices import devices_in_use, reachable
 from gangproof.impl.memory import Hold, InFlight
-from gangproof.impl.objects import Allocation, Pod, ResourceClaim
+from gangproof.impl.objects import Allocation, Consumer, Pod, ResourceClaim
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import SCHEDULER, stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 
@@ -50,7 +51,7 @@ def write(rules: Rules, world: World, pod: Pod, key: str, held: Hold) -> World |
 
     A version conflict only means to read again, so what counts is what is stored now.
     """
-    claim = world.claims.get(key)
+    claim: ResourceClaim | None = stored(world, "claim").get(key)
     if claim is None or claim.slot != held.slot or claim.terminating:
         return None
     if held.allocation is not None and claim.allocation is None:
@@ -58,7 +59,7 @@ def write(rules: Rules, world: World, pod: Pod, key: str, held: Hold) -> World |
     elif held.allocation is not None and claim.allocation != held.allocation:
         return None
     claim = with_entry(claim, held, claim.allocation)
-    return store_claim(rules, world, claim) if accepts(claim) else None
+    return store_claim(rules, world, claim, SCHEDULER) if accepts(claim) else None
 
 
 def conclude(in_flight: Table[InFlight], held: Hold, ok: bool) -> Table[InFlight]:
@@ -87,8 +88,19 @@ def relinquish(rules: Rules, world: World, pod: Pod | None, holds: Table[Hold]) 
         if claim is None or pod is None:
             continue
         mine = [e for e in claim.reserved_for if e.kind == "pod" and e.uid == pod.uid]
-        world = store_claim(rules, world, without(claim, mine))
+        world = give_back(rules, world, claim, mine)
     return world
+
+
+def give_back(rules: Rules, world: World, seen: ResourceClaim, entries: Iterable[Consumer]) -> World:
+    """These entries of a claim are taken out of what is stored of it, however old the version that was seen.
+
+    It is a patch that names the uid of the claim and of the entry, and no version: another claim of the name stays.
+    """
+    claim: ResourceClaim | None = stored(world, "claim").get(seen.key)
+    if claim is None or claim.slot != seen.slot:
+        return world
+    return store_claim(rules, world, without(claim, entries))
 
 
 def released(rules: Rules, world: World) -> World:

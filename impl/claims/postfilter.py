@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from gangproof.impl.claims.binding import give_back
 from gangproof.impl.claims.references import claim_name, reserved
-from gangproof.impl.claims.store import cleared, store_claim, without
+from gangproof.impl.claims.store import cleared, store_claim
 from gangproof.impl.cycle import refusal, running
 from gangproof.impl.cycle_state import Cycle
 from gangproof.impl.filters import candidates, prepare
@@ -18,6 +19,7 @@ from gangproof.impl.filters.nodes import Rejection
 from gangproof.impl.objects import Consumer, Pod, PodGroup, ResourceClaim
 from gangproof.impl.placement import within
 from gangproof.impl.rules import Rules
+from gangproof.impl.store import stored
 from gangproof.impl.world import World
 
 WHOLE_GROUP = ""
@@ -88,7 +90,8 @@ def let_go(rules: Rules, world: World, cycle: Cycle) -> World:
 
 
 def let_one_go(rules: Rules, world: World, cycle: Cycle, key: str, asker: str) -> World:
-    """An unused claim loses its allocation; of a group that runs nowhere the reservation goes."""
+    """An unused claim loses its allocation, if what is seen is what is stored; of a group that runs nowhere the
+    reservation goes."""
     claim = world.claims.get(key)
     if claim is None or claim.allocation is None:
         return world
@@ -96,8 +99,10 @@ def let_one_go(rules: Rules, world: World, cycle: Cycle, key: str, asker: str) -
         group = world.groups.get(cycle.group or "")
         if group is None or world.members_of(group.key).scheduled:
             return world
-        return store_claim(rules, world, without(claim, [Consumer("podGroup", group.name, group.uid)]))
+        return give_back(rules, world, claim, [Consumer("podGroup", group.name, group.uid)])
     member = next((pod for pod in cycle.members if pod.key == asker), None)
     if member is None or not unused(claim, member) or key in world.claim_cache:
+        return world
+    if stored(world, "claim").get(key) != claim:
         return world
     return store_claim(rules, world, cleared(claim))

@@ -1,4 +1,4 @@
-"""Writing a claim: what the API server stores, and that the scheduler sees it (CLAIM-26, CLAIM-32)."""
+"""Writing a claim: what the API server stores, and what the scheduler sees of it (CLAIM-17, CLAIM-26, CLAIM-32)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,35 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
+from gangproof.impl.control import Revision
 from gangproof.impl.cycle_state import Event
+from gangproof.impl.gates import Object
 from gangproof.impl.objects import Consumer, Pod, PodGroup, ResourceClaim
 from gangproof.impl.objects.claim import CLAIM_FINALIZER, MOST_CONSUMERS
 from gangproof.impl.queue import notice
 from gangproof.impl.rules import Rules
-from gangproof.impl.table import Table
+from gangproof.impl.store import SCHEDULER, lags, record, stored
 from gangproof.impl.world import World
 
 
-def store_claim(rules: Rules, world: World, claim: ResourceClaim) -> World:
-    """The claim is stored in this version and seen at once; one that is told to go goes once nothing holds it."""
+def store_claim(rules: Rules, world: World, claim: ResourceClaim, by: str = "") -> World:
+    """The claim is stored in this version; one that is told to go goes once nothing holds it.
+
+    The scheduler sees that at once where its view is prompt, and if the version was given back to it (`by`): that it
+    keeps until a newer one arrives (CLAIM-17).
+    """
+    if not lags(world):
+        return see_claim(rules, world, claim)
+    old: ResourceClaim | None = stored(world, "claim").get(claim.key)
+    if old == claim:
+        return world
+    new = None if claim.terminating and not claim.finalizers else claim
+    world, prompt = record(world, Revision("claim", claim.key, old, new, by))
+    return see_claim(rules, world, claim) if SCHEDULER in (by, *prompt) else world
+
+
+def see_claim(rules: Rules, world: World, claim: ResourceClaim) -> World:
+    """The scheduler sees the claim in this version; one that is told to go and is held by nothing is gone."""
     old, cached = world.claims.get(claim.key), copy_of(world, claim.key)
     if old == claim:
         return world
@@ -61,7 +79,15 @@ def name_users(world: World, user: object) -> World:
         known = known_users(world, claim)
         if known != claim:
             world = evolve(world, claims=world.claims.put(claim.key, known))
-    return world
+    log = world.control.log.get("claim", ())
+    told = tuple(evolve(one, old=_known(world, one.old), new=_known(world, one.new)) for one in log)
+    if told == log:
+        return world
+    return evolve(world, control=evolve(world.control, log=world.control.log.put("claim", told)))
+
+
+def _known(world: World, claim: Object | None) -> Object | None:
+    return known_users(world, claim) if isinstance(claim, ResourceClaim) else claim
 
 
 def known_users(world: World, claim: ResourceClaim) -> ResourceClaim:
@@ -77,8 +103,7 @@ def known_users(world: World, claim: ResourceClaim) -> ResourceClaim:
 
 
 def _uid(world: World, namespace: str, kind: str, name: str) -> int:
-    table: Table[Pod] | Table[PodGroup] = world.pods if kind == "pod" else world.groups
-    found = table.get(f"{namespace}/{name}")
+    found = stored(world, kind).get(f"{namespace}/{name}")
     return found.uid if found is not None else 0
 
 

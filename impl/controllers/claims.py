@@ -3,11 +3,16 @@
 For a group it makes one claim for each template entry, for all members (SEMANTICS 8.1, 8.5; ACT-26). A pass looks at
 one object and is tried again as long as there is something to do, so a call that fails is made again. Generated claims
 whose owner is gone are collected (ACT-29).
+
+It goes by its views of pods, PodGroups, claims and templates. A claim that it made itself it knows before it sees it.
+What it writes of a claim is refused if it read another version than is stored; what it says in a status is written
+whatever else the object has become, as it is applied by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from attrs import evolve
 
@@ -18,11 +23,12 @@ from gangproof.impl.control import Revision
 from gangproof.impl.objects import Consumer, Pod, PodGroup, PodGroupClaim, ResourceClaim
 from gangproof.impl.objects.claim import CLAIM_FINALIZER, Owner
 from gangproof.impl.rules import Rules
-from gangproof.impl.store import patch, stored
+from gangproof.impl.store import patch, seen, stored, unseen, view
 from gangproof.impl.table import Table, removed
 from gangproof.impl.views import write
 from gangproof.impl.world import World
 
+COMPONENT = "claim-controller"
 LONGEST_BASE = 57
 """Characters of a generated name before its suffix (CLAIM-03)."""
 
@@ -32,7 +38,7 @@ Pass = tuple[str, World]
 
 def passes(rules: Rules, world: World) -> Iterator[Pass]:
     """Every pass that has something to do now: for groups, pods and claims, and collections."""
-    if not (world.claims or world.claim_templates):
+    if not (stored(world, "claim") or stored(world, "claimTemplate") or world.control.log):
         return
     for about in _objects(world):
         after = one_pass(rules, world, about)
@@ -41,23 +47,26 @@ def passes(rules: Rules, world: World) -> Iterator[Pass]:
 
 
 def _objects(world: World) -> Iterator[str]:
-    yield from (
-        f"podGroup/{key}" for key, group in stored(world, "podGroup").items() if group.resource_claims
-    )
-    yield from (f"pod/{key}" for key, pod in stored(world, "pod").items() if pod.resource_claims)
-    yield from (f"claim/{key}" for key in world.claims)
+    yield from (f"podGroup/{key}" for key, group in _sees(world, "podGroup").items() if group.resource_claims)
+    yield from (f"pod/{key}" for key, pod in _sees(world, "pod").items() if pod.resource_claims)
+    yield from (f"claim/{key}" for key in _sees(world, "claim"))
+
+
+def _sees(world: World, kind: str) -> Table[Any]:
+    return seen(world, COMPONENT, kind)
 
 
 def one_pass(rules: Rules, world: World, about: str) -> World:
     """The world after the controller looked at the object, the same if it has nothing to do there."""
     kind, _, key = about.partition("/")
-    match kind:
-        case "podGroup" if key in stored(world, "podGroup"):
-            after = rules.claims_of_group(rules, world, stored(world, "podGroup")[key])
-        case "pod" if key in stored(world, "pod"):
-            after = rules.claims_of_pod(rules, world, stored(world, "pod")[key])
-        case "claim" if key in world.claims:
-            after = rules.settle_claim(rules, world, world.claims[key])
+    found = _sees(world, kind).get(key)
+    match found:
+        case PodGroup():
+            after = rules.claims_of_group(rules, world, found)
+        case Pod():
+            after = rules.claims_of_pod(rules, world, found)
+        case ResourceClaim():
+            after = rules.settle_claim(rules, world, found)
         case _:
             return world
     return world if after == world else afterwards(rules, world, after)
@@ -95,7 +104,7 @@ def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
     claims were not reserved by a scheduler gets that done (CLAIM-33; intended: DEV-61).
     """
     workload = world.settings.shares_claims("claim-controller")
-    group = stored(world, "podGroup").get(pod.group or "") if workload else None
+    group: PodGroup | None = _sees(world, "podGroup").get(pod.group or "") if workload else None
     if pod.terminating or pod.terminal or (workload and pod.group is not None and group is None):
         return world
     kept, wanted = _named(world, pod, lambda claim: made_for(claim, pod, workload))
@@ -115,8 +124,11 @@ def claims_of_pod(rules: Rules, world: World, pod: Pod) -> World:
         if stopped is not None:
             return stopped
         statuses = Table(rules.record_claims(kept, found))
-        told = evolve(pod, resource_claim_statuses=statuses)
-        return write(rules, world, Revision("pod", pod.key, pod, told, "claim-controller"))
+        there: Pod | None = stored(world, "pod").get(pod.key)
+        if there is None or there.resource_claim_statuses == statuses:
+            return world
+        told = evolve(there, resource_claim_statuses=statuses)
+        return write(rules, world, Revision("pod", pod.key, there, told, COMPONENT))
     return reserved_for_bound(rules, world, pod) if pod.node_name is not None else world
 
 
@@ -130,7 +142,7 @@ def _named(
         if entry.resource_claim_template_name is None:
             continue
         named = user.resource_claim_statuses.get(entry.name)
-        claim = world.claims.get(f"{user.namespace}/{named}")
+        claim: ResourceClaim | None = _sees(world, "claim").get(f"{user.namespace}/{named}")
         if named == NOT_NEEDED or (claim is not None and right(claim)):
             kept[entry.name] = named or NOT_NEEDED
         else:
@@ -144,8 +156,12 @@ def record_claims(kept: dict[str, str], found: dict[str, str]) -> dict[str, str]
 
 
 def made_before(world: World, kind: str, uid: int, entry: str) -> ResourceClaim | None:
-    """The claim that was made for this entry of this owner, if there is one (CLAIM-02)."""
-    owned = (c for c in world.claims.values() if _of(c, kind, uid) and c.owner and c.owner.entry == entry)
+    """The claim that was made for this entry of this owner, if there is one (CLAIM-02), be it seen yet or not."""
+    claims: Table[ResourceClaim] = _sees(world, "claim")
+    for revision in unseen(world, view(COMPONENT, "claim")):
+        if revision.by == COMPONENT and isinstance(revision.new, ResourceClaim):
+            claims = claims.put(revision.key, revision.new)
+    owned = (c for c in claims.values() if _of(c, kind, uid) and c.owner and c.owner.entry == entry)
     return next(owned, None)
 
 
@@ -160,7 +176,7 @@ def _generated(
     claim = made_before(world, owner.kind, owner.uid, owner.entry)
     if claim is not None:
         return world, claim
-    template = world.claim_templates.get(f"{user.namespace}/{entry.resource_claim_template_name}")
+    template = _sees(world, "claimTemplate").get(f"{user.namespace}/{entry.resource_claim_template_name}")
     if template is None:
         return world, None
     stopped = _stopped(world, f"generate/{user.key}")
@@ -168,8 +184,8 @@ def _generated(
         return stopped, None
     name = _free_name(world, user, entry.name)
     claim = ResourceClaim(user.namespace, name, spec=template.spec, owner=owner)
-    world = create(rules, world, claim)
-    return world, world.claims[claim.key]
+    world = create(rules, world, claim, COMPONENT)
+    return world, stored(world, "claim")[claim.key]
 
 
 def _stopped(world: World, call: str) -> World | None:
@@ -189,8 +205,8 @@ def _free_name(world: World, user: Pod | PodGroup, entry: str) -> str:
         base = f"{user.name[: len(user.name) * LONGEST_BASE // whole]}-{entry[: len(entry) * LONGEST_BASE // whole]}"
     users = (*stored(world, "podGroup").values(), *stored(world, "pod").values())
     called = {f"{u.namespace}/{name}" for u in users for name in u.resource_claim_statuses.values()}
-    number = 0
-    while (key := f"{user.namespace}/{base}-{number}") in called or key in world.claims:
+    number, claims = 0, stored(world, "claim")
+    while (key := f"{user.namespace}/{base}-{number}") in called or key in claims:
         number += 1
     return f"{base}-{number}"
 
@@ -198,16 +214,21 @@ def _free_name(world: World, user: Pod | PodGroup, entry: str) -> str:
 def reserved_for_bound(rules: Rules, world: World, pod: Pod) -> World:
     """The world in which the claims of a bound pod, as far as they are allocated, are reserved for it (CLAIM-33)."""
     workload = world.settings.shares_claims("claim-controller")
-    group = stored(world, "podGroup").get(pod.group or "") if workload else None
+    group: PodGroup | None = _sees(world, "podGroup").get(pod.group or "") if workload else None
     for entry in pod.resource_claims:
         name = entry.resource_claim_name or pod.resource_claim_statuses.get(entry.name)
-        claim = world.claims.get(f"{pod.namespace}/{name}")
+        claim: ResourceClaim | None = _sees(world, "claim").get(f"{pod.namespace}/{name}")
         if claim is None or claim.allocation is None or reserved(claim, pod, workload):
             continue
         more = evolve(claim, reserved_for=(*claim.reserved_for, consumer(pod, group, entry)))
         if accepts(more):
-            world = store_claim(rules, world, more)
+            world = _written(rules, world, claim, more)
     return world
+
+
+def _written(rules: Rules, world: World, read: ResourceClaim, claim: ResourceClaim) -> World:
+    """The claim is stored in this version, unless it is no longer as it was read."""
+    return store_claim(rules, world, claim) if stored(world, "claim").get(claim.key) == read else world
 
 
 def settle_claim(rules: Rules, world: World, claim: ResourceClaim) -> World:
@@ -221,7 +242,10 @@ def settle_claim(rules: Rules, world: World, claim: ResourceClaim) -> World:
     if held and not left.reserved_for and (over or claim.terminating):
         left = unprotected(cleared(left))
     if left != claim:
-        return store_claim(rules, world, left)
+        return _written(rules, world, claim, left)
+    there: ResourceClaim | None = stored(world, "claim").get(claim.key)
+    if there is None or there.terminating or there.slot != claim.slot:
+        return world
     if not claim.terminating and not claim.reserved_for and _ownerless(world, claim):
         return delete(rules, world, "claim", claim.key)
     return world
@@ -231,9 +255,14 @@ def _is_over(world: World, namespace: str, entry: Consumer) -> bool:
     if not entry.uid:
         return False
     if entry.kind == "podGroup":
-        group = stored(world, "podGroup").get(f"{namespace}/{entry.name}")
+        group = _found(world, "podGroup", f"{namespace}/{entry.name}")
         return world.settings.shares_claims("claim-controller") and (group is None or group.uid != entry.uid)
-    return _done(stored(world, "pod").get(f"{namespace}/{entry.name}"), entry.uid)
+    return _done(_found(world, "pod", f"{namespace}/{entry.name}"), entry.uid)
+
+
+def _found(world: World, kind: str, key: str) -> Any:
+    """The object as it is seen; for one that is not seen the API server is asked, since it may just not be seen yet."""
+    return _sees(world, kind).get(key) or stored(world, kind).get(key)
 
 
 def _done(pod: Pod | None, uid: int) -> bool:
@@ -248,6 +277,6 @@ def _ownerless(world: World, claim: ResourceClaim) -> bool:
     if owner is None or not owner.uid:
         return False
     if owner.kind == "pod":
-        return _done(stored(world, "pod").get(f"{claim.namespace}/{owner.name}"), owner.uid)
+        return _done(_found(world, "pod", f"{claim.namespace}/{owner.name}"), owner.uid)
     group = stored(world, "podGroup").get(f"{claim.namespace}/{owner.name}")
     return group is None or group.uid != owner.uid

@@ -29,6 +29,7 @@ from gangproof.impl.steps import (
     TallyStep,
     WriteStep,
 )
+from gangproof.impl.store import stored
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 
@@ -123,7 +124,7 @@ def whoever_was_faster(old: WriteStep) -> WriteStep:
     """A claim that has an allocation or the entry by now is somebody else's, or a sibling's (CLAIM-23, CLAIM-25)."""
 
     def write(rules: Rules, world: World, pod: Pod, key: str, held: Hold) -> World | None:
-        claim = world.claims.get(key)
+        claim: ResourceClaim | None = stored(world, "claim").get(key)
         if claim is not None and (
             (held.allocation is not None and claim.allocation is not None)
             or held.consumer in claim.reserved_for

@@ -76,7 +76,11 @@ def users_without_a_name(world: World) -> Iterator[str]:
 
 
 def _unnamed(world: World) -> Iterator[tuple[str, str]]:
-    if not world.claim_templates or not world.settings.shares_claims("claim-controller"):
+    if (
+        world.control.behind
+        or not world.claim_templates
+        or not world.settings.shares_claims("claim-controller")
+    ):
         return
     for group in world.groups.values():
         for entry in _to_be_made(world, group) if not group.terminating else ():
@@ -122,7 +126,7 @@ def not_given_back(world: World) -> Violation | None:
 
 def claims_of_the_gone(world: World) -> Iterator[str]:
     """The claims of which `not_given_back` speaks."""
-    if not world.settings.shares_claims("claim-controller"):
+    if world.control.behind or not world.settings.shares_claims("claim-controller"):
         return
     for key, claim in world.claims.items():
         users: list[Consumer | Owner] = list(claim.reserved_for)

@@ -33,7 +33,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from gangproof.impl.actions import Action, sight
-from gangproof.impl.store import PROMPT, kind_of, late, table, view
+from gangproof.impl.store import late, view
 from gangproof.impl.views import deliverable, overdue
 from gangproof.impl.world import World
 from gangproof.properties.late.lag import views
@@ -47,7 +47,8 @@ Step = tuple[Action, World]
 
 SEE = "see"
 SCHEDULER, ADMISSION, JOBS, PROTECTION = "scheduler", "admission", "job-controller", "protection-controller"
-ORDER = (SCHEDULER, ADMISSION, JOBS, PROTECTION)
+CLAIMS = "claim-controller"
+ORDER = (SCHEDULER, ADMISSION, JOBS, PROTECTION, CLAIMS)
 """The order in which components see things where it makes no difference."""
 NOBODY, EVERYBODY = (), ("everybody",)
 CYCLE = ("cycle", "pop", "snapshot", "place", "weigh", "preempt", "submit", "report")
@@ -59,14 +60,15 @@ READERS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(
         ("end", "delete", "finish", "crash", "foreign-bind", "lose", "collect"), frozenset[str]()
     ),
-    **dict.fromkeys(("create", "create-fails", "lands", "lost", "claim-controller"), frozenset[str]()),
+    **dict.fromkeys(("create", "create-fails", "lands", "lost"), frozenset[str]()),
     **dict.fromkeys(("sync", "make", "make-fails", "remove", "remove-fails"), frozenset({JOBS})),
     **dict.fromkeys(("write", "write-fails"), frozenset({JOBS})),
     "let-go": frozenset({PROTECTION}),
+    "claim-controller": frozenset({CLAIMS}),
     CLOCK: frozenset(ORDER),
 }
 """By name of every action but `see` the components by whose views and memory it goes."""
-TOGETHER = (OF_THE_SCHEDULER, frozenset({ADMISSION, JOBS}), frozenset({PROTECTION}))
+TOGETHER = (OF_THE_SCHEDULER, frozenset({ADMISSION, JOBS}), frozenset({PROTECTION}), frozenset({CLAIMS}))
 """Who may be read by one action that is not the clock's."""
 FROM_OUTSIDE = (
     "create",
@@ -81,7 +83,10 @@ FROM_OUTSIDE = (
     "restart",
 )
 """Actions for which the clock need not wait."""
-HANDLED: Mapping[str, tuple[str, ...]] = {SCHEDULER: ("node", "pod", "podGroup"), JOBS: ("job", "pod")}
+HANDLED: Mapping[str, tuple[str, ...]] = {
+    SCHEDULER: ("node", "pod", "podGroup", "claim", "deviceClass", "slice"),
+    JOBS: ("job", "pod"),
+}
 """By component the kinds of which it does something as soon as it sees a change; the others only remember it."""
 
 
@@ -124,9 +129,7 @@ def reducible(world: World) -> frozenset[str]:
     mixed = {who for who, _, kind in at_once if kind in HANDLED.get(who, ())}
     if JOBS in mixed:
         return frozenset()
-    of_claims = any(table(world, kind) for kind in PROMPT)
-    of_claims = of_claims or any(kind_of(obj) in PROMPT for obj in world.environment.arrivals)
-    return frozenset(ORDER) - mixed - (OF_THE_SCHEDULER if of_claims else frozenset())
+    return frozenset(ORDER) - mixed
 
 
 def reduced(machine: Machine) -> Transitions[Delivering, Action]:

@@ -14,7 +14,7 @@ from attrs import evolve
 from gangproof.impl.actions import Action
 from gangproof.impl.control import NO_CONTROL
 from gangproof.impl.objects import Job, PodGroup, Workload
-from gangproof.impl.store import WATCHES, as_stored, view
+from gangproof.impl.store import OF_CLAIMS, WATCHES, as_stored, kind_of, table, view
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.judges.everything import StepJudge
@@ -30,9 +30,10 @@ ACTS: dict[str, tuple[str, ...]] = {
     "job-controller": ("sync",),
     "protection-controller": ("let-go",),
     "admission": ("create",),
+    "claim-controller": ("claim-controller",),
 }
 """By component the actions in which it decides by what it sees."""
-ASKED = ("INV-01", "INV-02", "INV-05", "INV-13", "INV-16", "INV-17", "INV-29")
+ASKED = ("INV-01", "INV-02", "INV-05", "INV-13", "INV-16", "INV-17", "INV-24", "INV-26", "INV-28", "INV-29")
 """Promises of which it makes a difference; the others speak of what the scheduler remembers of what it sees."""
 OF_OBJECTS = evolve(CONTRACT, invariants=tuple(one for one in CONTRACT.invariants if one.id in ASKED))
 
@@ -43,12 +44,17 @@ def views(world: World) -> tuple[str, ...]:
     jobs = bool(world.jobs) or any(isinstance(obj, Job) for obj in coming)
     groups = jobs or bool(world.groups) or any(isinstance(obj, PodGroup) for obj in coming)
     workloads = jobs or bool(world.workloads) or any(isinstance(obj, Workload) for obj in coming)
-    used = {"pod": True, "node": True, "podGroup": groups, "workload": workloads, "job": jobs}
+    devices = {
+        kind: bool(table(world, kind)) or any(kind_of(obj) == kind for obj in coming) for kind in OF_CLAIMS
+    }
+    claims = devices["claim"] = devices["claim"] or devices["claimTemplate"]
+    used = {"pod": True, "node": True, "podGroup": groups, "workload": workloads, "job": jobs, **devices}
     components = {
-        "scheduler": ("node", "pod", "podGroup"),
+        "scheduler": ("node", "pod", "podGroup", "claim", "deviceClass", "slice"),
         "admission": ("workload",) if workloads else (),
         "job-controller": WATCHES["job-controller"] if jobs else (),
         "protection-controller": WATCHES["protection-controller"] if groups else (),
+        "claim-controller": WATCHES["claim-controller"] if claims else (),
     }
     return tuple(view(who, kind) for who, kinds in components.items() for kind in kinds if used[kind])
 

@@ -1,6 +1,6 @@
 """The shortest runs that break a promise of what is stored only because somebody goes by an old view.
 
-In each world here something happens beside a component of which one view may be a change behind. The same world
+In each world here something happens beside a component of which one view may be a change or more behind. The same world
 with every view prompt keeps every promise, which is searched too; so a run that breaks one takes at least one
 stale read, and since the search is breadth first, a run with one stale read that it finds first is a shortest one in
 both measures.
@@ -25,6 +25,7 @@ from gangproof.properties.search.system import Path, Violation
 from gangproof.properties.telling.promises import promise
 from gangproof.properties.telling.traces import Meta, make_trace
 from gangproof.properties.verdict import Verdict, combine
+from gangproof.properties.worlds.claim_worlds import BY_NAME, SETTINGS, claim, devices, sharing, using
 from gangproof.properties.worlds.named import HOSTNAME, gang, node, pod, world
 
 LIMITS = Limits(states=20_000)
@@ -35,7 +36,7 @@ _STRONG = evolve(gang("g", 1), priority=9)
 
 @frozen
 class Case:
-    """A world in which one view may be a change behind: what is seen late there, and what comes of it.
+    """A world in which one view may be a change, or `most` of them, behind: what is seen late, and what comes of it.
 
     `breaks` are the promises that such runs break in the store.
     """
@@ -46,6 +47,7 @@ class Case:
     late: str
     happens: str
     breaks: tuple[str, ...]
+    most: int = 1
 
 
 CASES = (
@@ -100,6 +102,44 @@ CASES = (
         "it lets the group go under its pod",
         ("INV-29",),
     ),
+    Case(
+        "a-user-of-a-claim-is-deleted",
+        world(
+            *(node("n", 1), *devices({"n": 1}), claim(), using(pod("a"), BY_NAME)),
+            settings=SETTINGS,
+            deletions=1,
+        ),
+        "scheduler/pod",
+        "the scheduler sees late that a user deleted the pod of a claim",
+        "devices are chosen for a pod that is gone",
+        ("INV-26",),
+    ),
+    Case(
+        "the-node-of-a-device-is-lost",
+        world(
+            *(node("n", 1), *devices({"n": 1}), claim(), using(pod("a"), BY_NAME)),
+            settings=SETTINGS,
+            lost_nodes=1,
+        ),
+        "scheduler/node",
+        "the scheduler sees late that the node of a device is lost",
+        "it chooses the device on a node that is gone",
+        ("INV-05", "INV-26"),
+    ),
+    Case(
+        "a-group-with-a-claim-comes-again",
+        world(
+            *(node("n", 1), *devices({"n": 1}), claim()),
+            *(sharing(evolve(gang("g", 1), finalizers=()), BY_NAME), using(pod("a", "g"), BY_NAME)),
+            settings=evolve(SETTINGS, protection=False),
+            recreations=1,
+        ),
+        "claim-controller/podGroup",
+        "the claim controller sees late that a group was deleted and created again",
+        "it takes the entry of the new group for one of the old, and gives back the claim of a pod that runs",
+        ("INV-28",),
+        most=3,
+    ),
 )
 """Every way that is known in which a stale read breaks a promise that holds where views are prompt."""
 
@@ -131,7 +171,7 @@ class Run:
 
 @frozen
 class Looked:
-    """What the searches of one case came to: where nobody lags, and where its view may be a change behind."""
+    """What the searches of one case came to: where nobody lags, and where its view may be behind."""
 
     case: Case
     prompt: Exploration[World, Action]
@@ -203,7 +243,7 @@ def look_at(case: Case, limits: Limits = LIMITS) -> Looked:
     """Search one case, with prompt views and with the late one."""
     prompt, late = (
         explore(Machine(INTENDED, [start]), of_the_store(), limits)
-        for start in (case.world, lagging(case.world, 1, [case.view]))
+        for start in (case.world, lagging(case.world, case.most, [case.view]))
     )
     return Looked(case, prompt, late)
 

@@ -18,7 +18,7 @@ from gangproof.impl.objects import (
     ResourceSlice,
     Workload,
 )
-from gangproof.impl.store import PROMPT
+from gangproof.impl.store import OF_CLAIMS
 from gangproof.properties.scenarios.document import (
     Advance,
     Attempt,
@@ -187,7 +187,7 @@ def features(document: Scenario) -> frozenset[str]:
 
 
 def _of_claims(view: View) -> bool:
-    return view.component == "claim-controller" or view.kind in PROMPT
+    return view.component == "claim-controller" or view.kind in OF_CLAIMS
 
 
 def _gate_features(gates: FeatureGates) -> Iterator[str]:

@@ -16,6 +16,7 @@ from gangproof.impl.gates import Object
 from gangproof.impl.memory import Hold, InFlight
 from gangproof.impl.objects import Consumer, ResourceClaim, ResourceSlice
 from gangproof.impl.objects.claim import Owner
+from gangproof.impl.store import OF_CLAIMS
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.symmetry.shapes import values_of
@@ -40,7 +41,8 @@ def names_in(obj: Object) -> Iterator[str]:
 def of_claims(world: World) -> bool:
     """Whether the world has anything to do with claims or devices."""
     stored = world.claims or world.claim_templates or world.device_classes or world.slices
-    return bool(stored or world.claims_in_flight or world.claim_cache)
+    unseen = any(kind in world.control.log for kind in OF_CLAIMS)
+    return bool(stored or unseen or world.claims_in_flight or world.claim_cache)
 
 
 class ClaimShapes:

@@ -8,10 +8,10 @@ from math import inf
 from gangproof.impl.cycle_state import Result
 from gangproof.impl.gates import Object
 from gangproof.impl.memory import Members, NodeInfo
-from gangproof.impl.objects import Node, Pod
+from gangproof.impl.objects import DeviceClass, Node, Pod, ResourceClaim, ResourceSlice
 from gangproof.impl.store import kind_of, table
 from gangproof.impl.world import World
-from gangproof.properties.symmetry.claim_shapes import ClaimShapes, of_claims
+from gangproof.properties.symmetry.claim_shapes import ClaimShapes, names_in, of_claims
 from gangproof.properties.symmetry.outlook import Outlook
 from gangproof.properties.symmetry.shapes import (
     ageless,
@@ -164,6 +164,12 @@ class Reading:
                 self.nodes[obj.name].append((what, shape.value))
             case None:
                 self.whole.append((what, None))
+            case ResourceClaim() if self.claims is not None:
+                self.kept |= frozenset(names_in(obj))
+                self.whole.append((what, self.claims.claim(obj)))
+            case DeviceClass() | ResourceSlice():
+                self.kept |= frozenset(names_in(obj))
+                self.whole.append((what, obj))
             case _:
                 self.whole.append((what, nameless(obj), self.incarnation(obj)))
 

@@ -25,6 +25,16 @@ from gangproof.properties.search.explore import Limits
 from gangproof.properties.search.machine import Machine, Settled, settle
 from gangproof.properties.search.system import Path, Questions
 from gangproof.properties.symmetry import Symmetry
+from gangproof.properties.worlds.claim_worlds import (
+    BY_NAME,
+    BY_TEMPLATE,
+    SETTINGS,
+    claim,
+    devices,
+    sharing,
+    template,
+    using,
+)
 from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
 
 AWARE = Settings(gates=evolve(SCENARIO_GATES, workload_aware_preemption=True))
@@ -35,6 +45,13 @@ PREEMPTOR = evolve(pod("p", "g", preempts=True), priority=9)
 EVICTION = (node("n", 1), pod("v", node="n"), STRONG, PREEMPTOR)
 PAIR = (node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g"))
 ONE = (node("n", 1), gang("g", 1), pod("a", "g"))
+CLAIMING = (
+    *(node("n", 1), *devices({"n": 1}), template()),
+    *(sharing(gang("g", 1), BY_TEMPLATE), using(pod("a", "g"), BY_TEMPLATE)),
+)
+CLAIMED = (node("n", 1), *devices({"n": 1}), claim(), using(pod("a"), BY_NAME))
+GENERATED = (node("n", 1), *devices({"n": 1}), template(), using(pod("a"), BY_TEMPLATE))
+TWO_CLAIM = (node("n", 2), *devices({"n": 1}), claim(), using(pod("a"), BY_NAME), using(pod("b"), BY_NAME))
 BUDGETS = (
     "deletions", "foreign_binds", "lost_nodes", "failures", "successes", "crashes", "restarts", "refusals", "pod_gc",
     "recreations"
@@ -67,12 +84,19 @@ def drawn(random: Random) -> World:
             ((*ONE, JOB), WITH_JOBS),
             ((*PAIR, node("m", 1), pod("c")), None),
             (EVICTION, AWARE),
+            (CLAIMING, SETTINGS),
+            (TWO_CLAIM, SETTINGS),
         ]
     )
     environment = {name: random.randrange(2) for name in BUDGETS}
     start = world(*objects, settings=settings, any_order=random.random() < 0.3, kubelet=True, **environment)
     some = random.choice(
-        [("scheduler",), ("job-controller", "admission"), ("protection-controller", "scheduler")]
+        [
+            ("scheduler",),
+            ("job-controller", "admission"),
+            ("protection-controller", "scheduler"),
+            ("claim-controller", "protection-controller"),
+        ]
     )
     return lagging(start, 99, None if random.random() < 0.6 else of(start, *some))
 
@@ -194,6 +218,7 @@ class Case:
 
 
 JOBS = ("job-controller/job", "job-controller/pod", "job-controller/workload", "job-controller/podGroup")
+OF_THE_CLAIM = ("scheduler/claim", "scheduler/pod", "claim-controller/claim", "claim-controller/pod")
 CASES = {
     "fits": Case(NAMED["fits"].world, 1, 365, 81),
     "fits, by two": Case(NAMED["fits"].world, 2, 521, 102),
@@ -214,6 +239,14 @@ CASES = {
     "a Job whose pod crashes": Case(
         world(node("n", 2), JOB, settings=WITH_JOBS, crashes=1), 1, 420, 238, JOBS
     ),
+    "a claim by name": Case(world(*CLAIMED, settings=SETTINGS), 1, 350, 85),
+    "a claim from a template": Case(world(*GENERATED, settings=SETTINGS), 1, 414, 90),
+    "a claim, a failure": Case(world(*CLAIMED, settings=SETTINGS, failures=1), 1, 649, 163),
+    "a claim, v1.36.3": Case(world(*CLAIMED, settings=SETTINGS, failures=1), 1, 743, 194, rules=V1_36_3),
+    "a claim of a group": Case(world(*CLAIMING, settings=SETTINGS), 1, 99, 73, OF_THE_CLAIM),
+    "two pods, one claim": Case(
+        world(*TWO_CLAIM, settings=SETTINGS, deletions=1, kubelet=True), 1, 1191, 535, OF_THE_CLAIM
+    ),
 }
 
 
@@ -222,7 +255,9 @@ def asked() -> Questions[World, Action]:
     return Questions(
         invariants=questions().invariants,
         steps=(*questions().steps, *of_the_store().steps),
-        step_witnesses={name: partial(_stale, name) for name in ("cycle", "sync", "let-go")},
+        step_witnesses={
+            name: partial(_stale, name) for name in ("cycle", "sync", "let-go", "claim-controller")
+        },
     )
 
 
