@@ -22,7 +22,7 @@ from gangproof.properties.campaign import local_processes, run
 from gangproof.properties.conformance.follow import follow
 from gangproof.properties.conformance.followed import Difference, Followed
 from gangproof.properties.conformance.report import ConformanceReport
-from gangproof.properties.observed.shrinking import parts_of, smallest, world_of
+from gangproof.properties.observed.shrinking import parts_of, smallest, sound, world_of
 
 World = Mapping[str, Any]
 QUESTIONS = 200
@@ -136,7 +136,7 @@ def _smallest(adapter: Adapter, world: World, difference: Difference) -> Found |
     """The run of the smallest world in which scheduler and model part in the same way.
 
     Each world is run once, since a race may come out otherwise the next time. None if it does not differ so again
-    once it is taken apart and put together.
+    once it is taken apart and put together, or if what it names is not all there.
     """
     found: dict[str, Found] = {}
 
@@ -150,6 +150,7 @@ def _smallest(adapter: Adapter, world: World, difference: Difference) -> Found |
         other = run_once(smaller)[1].difference
         return other is not None and other.kind == difference.kind
 
-    if not still(world_of(parts_of(world), world)):
+    parts = parts_of(world)
+    if not (sound(parts) and still(world_of(parts, world))):
         return None
     return run_once(world_of(smallest(world, still, budget=QUESTIONS).parts, world))

@@ -24,6 +24,8 @@ from gangproof.impl.objects.device import Attribute, Version
 
 Manifest = dict[str, Any]
 NANO = 10**9
+LONG_AGO = "2000-01-01T00:00:00Z"
+"""When a claim was allocated that is so from the start: without a time the scheduler cannot write to it any more."""
 
 
 def said(**fields: Any) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def _allocation(found: Allocation) -> Manifest:
         for d in found.devices
     ]
     selector = None if found.nodes is None else {"nodeSelectorTerms": [node_term(found.nodes)]}
-    return said(devices={"results": results}, nodeSelector=selector)
+    return said(devices={"results": results}, nodeSelector=selector, allocationTimestamp=LONG_AGO)
 
 
 def template(template: ResourceClaimTemplate, gates: FeatureGates) -> Manifest:

@@ -66,6 +66,7 @@ def allocated(claim: Object, node: str) -> Object:
     device = {"request": "r", "driver": DRIVER, "pool": node, "device": "d0"}
     here = {"key": "metadata.name", "operator": "In", "values": [node]}
     allocation = {
+        "allocationTimestamp": "2000-01-01T00:00:00Z",
         "devices": {"results": [device]},
         "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [here]}]},
     }

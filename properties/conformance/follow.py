@@ -49,6 +49,7 @@ LONGEST_BACKOFF = 10
 PERMIT_TIMEOUT = 300
 """Seconds that a member waits at Permit (BIND-09)."""
 ORDER = "DEV-11"
+LATE_GROUP = "a group that comes after a pod with a claim from a template"
 MOST_EXPECTED = 4
 MOST_STANDS = 10_000
 """Ways to stand within one step, unless said otherwise; a run that needs more is not followed to its end."""
@@ -203,6 +204,8 @@ class _Follower:
                 action, after, shows = change(now.world)
             except ApiError:
                 return None
+            if self.recording.controlled and comes_late(now.world, after):
+                raise BeyondError(LATE_GROUP)
             now = self.reader.advance(now, ((action, after),), also=shows)
         return now
 
@@ -347,6 +350,17 @@ class _Follower:
         """What the model may show next, whatever the log says."""
         for turn in self.turns.after(stand, 1):
             yield from turn.shows[:1]
+
+
+def comes_late(before: World, after: World) -> bool:
+    """Whether a group comes on whose pods the claim controller gave up: it looks at them again after some time."""
+    new = after.groups.keys() - before.groups.keys()
+    return any(
+        entry.resource_claim_template_name is not None
+        for pod in before.pods.values()
+        if pod.group in new
+        for entry in pod.resource_claims
+    )
 
 
 def _places(world: World) -> bool:

@@ -68,6 +68,13 @@ def writes(before: World, after: World) -> tuple[Claimed, ...]:
     return tuple(event for event, old in found if event != claimed(old))
 
 
+def taken_back(before: World, after: World) -> tuple[Claimed, ...]:
+    """What a pass of the claim controller writes to claims: of one that it lets go the status first (CLAIM-32)."""
+    gone = (claimed(old) for key, old in before.claims.items() if key not in after.claims)
+    emptied = (Claimed(event.claim) for event in gone if event != Claimed(event.claim))
+    return (*emptied, *writes(before, after))
+
+
 def told(
     rules: Rules, world: World, steps: Iterable[Step], shown: Shown, *, inner: bool
 ) -> tuple[tuple[Observed, ...], Shown]:

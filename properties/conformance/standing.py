@@ -20,7 +20,7 @@ from gangproof.impl.table import Table
 from gangproof.impl.world import World
 from gangproof.properties.conformance.agreement import holds, same
 from gangproof.properties.conformance.events import Bound, Claimed, Logged, Observed, about
-from gangproof.properties.conformance.shown import Shown, eviction, told, writes
+from gangproof.properties.conformance.shown import Shown, eviction, taken_back, told, writes
 from gangproof.properties.search.system import Path
 
 CONTROLLER = "claim-controller"
@@ -141,7 +141,7 @@ class Reader:
         for step, shows in calls(world, self.rules):
             yield step, tuple(filter(self.tells, shows))
         for thing, after in passes(self.rules, world) if self.controlled else ():
-            shows = tuple(filter(self.tells, writes(world, after)))
+            shows = tuple(filter(self.tells, taken_back(world, after)))
             yield (Action(CONTROLLER, (thing,)), after), shows
 
     def next(self, stand: Stand) -> Logged | None:
@@ -151,7 +151,7 @@ class Reader:
     def taken(self, stand: Stand, way: Way) -> tuple[Stand, list[Observed]]:
         """The stand after these steps and the calls that end unseen, and what they show; BeyondError."""
         pending: list[Observed] = []
-        turns = admitted = 0
+        turns, admitted = 0, len(stand.world.admitted)
         while way:
             turns += way[-1][0].name == CONTROLLER
             if turns > MOST_PASSES:
@@ -164,8 +164,6 @@ class Reader:
             if beyond - FEWER_WAYS:
                 raise BeyondError(", ".join(sorted(beyond)))
             way = next(((step,) for step, shows in self.calls(stand.world) if not shows), ())
-            if not turns and way and way[0][0].name == CONTROLLER:
-                admitted = len(stand.world.admitted)
         if turns and not self.pinned:
             stand = evolve(stand, world=let_in_at_once(stand.world, admitted))
         return stand, pending

@@ -165,7 +165,10 @@ class _Course:
         return steps
 
     def waves(self) -> list[list[Object]]:
-        """Everything that is there in the beginning, in a random order, cut into a few pieces."""
+        """Everything that is there in the beginning, in a random order, cut into a few pieces.
+
+        With templates groups come first: the claim controller gives up on a pod without its group for some time.
+        """
         random = self.random
         objects = self.devices() if self.habits.claims else []
         objects += [self.node() for _ in range(random.choice((1, 1, 2, 2, 3, MOST_NODES)))]
@@ -177,6 +180,8 @@ class _Course:
             objects.append(inhabitants.budget(random, "b1"))
         if chance(random, 0.6):
             random.shuffle(objects)
+        if self.habits.templates:
+            objects.sort(key=lambda drawn: drawn["kind"] != "PodGroup")
         cuts = sorted(random.randrange(len(objects) + 1) for _ in range(random.choice((0, 0, 1, 2))))
         edges = [0, *cuts, len(objects)]
         return [objects[a:b] for a, b in pairwise(edges) if a < b]

@@ -78,12 +78,12 @@ def smallest(world: Mapping[str, Any], breaks: Breaks, *, budget: int = 400) -> 
     """The smallest world that still breaks the promise; ask `world_of` for it. Raises ValueError if none does."""
 
     def still(parts: Sequence[Part]) -> bool:
-        return _sound(parts) and breaks(world_of(parts, world))
+        return sound(parts) and breaks(world_of(parts, world))
 
     return minimise(parts_of(world), still, simplify=_plainer, budget=budget)
 
 
-def _sound(parts: Sequence[Part]) -> bool:
+def sound(parts: Sequence[Part]) -> bool:
     """Whether what is named is there: the group of a member, the node of a running pod, what is deleted or held."""
     made = {
         (part.value["kind"], part.value["metadata"]["name"])

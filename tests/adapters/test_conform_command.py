@@ -7,13 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from gangproof.adapters.agreement import judged
 from gangproof.adapters.kube_scheduler import MISSING, VARIABLE
 from gangproof.cli.app import app
 
@@ -159,3 +161,33 @@ def test_ctrl_c_ends_with_what_was_found(tmp_path: Path) -> None:
     assert started.returncode == 3, out + err
     assert out.startswith("inconclusive: 2 scenarios on faulty 0: 1 hold, 0 differ")
     assert out.splitlines()[-1] == "  not looked at: hangs"
+
+
+def test_a_world_that_names_what_is_not_there_is_told_as_it_is() -> None:
+    """It cannot be made smaller, since smaller ones have to be sound."""
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": "unknown"}}}
+    world = {"name": "w", "gates": {}, "steps": [{"create": [pod]}, {"settle": True}, {"snapshot": True}]}
+    run, followed = judged(Astray(), world)
+    assert followed.difference is not None
+    assert run["scenario"]["steps"] == world["steps"]
+
+
+class Astray:
+    """A scheduler that binds p to a node that there is not."""
+
+    def hello(self) -> dict[str, Any]:
+        return {"name": "astray", "version": "1", "protocol": 1, "can": ["create"]}
+
+    def load(self, setup: Mapping[str, Any]) -> None: ...
+
+    def do(self, step: Mapping[str, Any]) -> None: ...
+
+    def settle(self, idle: float) -> None: ...
+
+    def close(self) -> None: ...
+
+    def observe(self) -> dict[str, Any]:
+        return {"t": 0, "pods": {"p": {"node": "n"}}, "podGroups": {}}
+
+    def log(self) -> dict[str, Any]:
+        return {"events": [{"t": 0, "cycle": 0, "ev": "bind", "obj": "p", "node": "n"}], "cycles": 1}
