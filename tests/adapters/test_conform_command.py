@@ -165,7 +165,8 @@ def test_ctrl_c_ends_with_what_was_found(tmp_path: Path) -> None:
 
 def test_a_world_that_names_what_is_not_there_is_told_as_it_is() -> None:
     """It cannot be made smaller, since smaller ones have to be sound."""
-    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"schedulingGroup": {"podGroupName": "unknown"}}}
+    spec = {"schedulingGroup": {"podGroupName": "unknown"}, "containers": [{"name": "c", "image": "i"}]}
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
     world = {"name": "w", "gates": {}, "steps": [{"create": [pod]}, {"settle": True}, {"snapshot": True}]}
     run, followed = judged(Astray(), world)
     assert followed.difference is not None
