@@ -25,7 +25,7 @@ from gangproof.load import Loaded
 from gangproof.properties.campaign import local_processes
 from gangproof.properties.campaign import run as run_campaign
 from gangproof.properties.check import CheckReport, Openness, check, find, initial_world
-from gangproof.properties.judges.everything import questions
+from gangproof.properties.judges.everything import ONLY_PROMPT, questions
 from gangproof.properties.refinement.steps import REFINEMENT
 from gangproof.properties.scenarios.alike import key_of
 from gangproof.properties.scenarios.document import Scenario
@@ -169,7 +169,12 @@ def _told(options: Options, late: Sequence[str] = ()) -> str:
         parts.append(f"up to {options.deletions} deletions by users")
     if options.lag:
         how = f" ({len(late)} views; each sees things right before its owner acts)" if late else ""
-        parts.append(f"every view up to {options.lag} changes behind{how}")
+        unasked = (
+            f", where {' and '.join(ONLY_PROMPT)} are not asked"
+            if any(view.endswith("/claim") for view in late)
+            else ""
+        )
+        parts.append(f"every view up to {options.lag} changes behind{how}{unasked}")
     if options.restarts:
         parts.append(f"up to {options.restarts} restarts of the scheduler")
     if options.recreations:

@@ -153,8 +153,17 @@ def _violation(invariant: Invariant, broken: tuple[Broken, ...]) -> Violation | 
     return None
 
 
+ONLY_PROMPT = ("INV-27", "INV-28")
+"""Promises that hold only where nobody may lag, of what is seen as well: elsewhere they are not asked.
+
+They join what the scheduler and the claim controller have seen, each by views of its own; `late.stale` shows how.
+"""
+
+
 def _state_judge(invariant: Invariant, contract: Contract) -> StateJudge:
     def ask(world: World) -> Violation | None:
+        if invariant.id in ONLY_PROMPT and world.environment.lag:
+            return None
         return _violation(invariant, _broken(_abstract(world), contract))
 
     return ask
@@ -166,6 +175,8 @@ OF_THE_STORE = ("INV-13",)
 
 def _step_judge(invariant: Invariant, contract: Contract) -> StepJudge:
     def ask(before: World, action: Action, after: World) -> Violation | None:
+        if invariant.id in ONLY_PROMPT and before.environment.lag:
+            return None
         found = _violation(invariant, _broken_on_the_way(before, action, after, contract))
         if found is None and invariant.id in OF_THE_STORE and (before.control.behind or after.control.behind):
             found = _violation(invariant, _broken_in_the_store(before, action, after, contract))
