@@ -90,7 +90,7 @@ def late(contract: Contract) -> Contract:
 
 
 def refinement(contract: Contract) -> Any:
-    """The judge of steps: each fine step of an action must be allowed by the contract, by `late` where somebody may lag."""
+    """The judge of steps: the contract, `late` where somebody may lag, must allow each fine step of an action."""
     loose = late(contract)
 
     def judge(before: World, action: Action, after: World) -> Violation | None:
