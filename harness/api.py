@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 from gangproof.checking import Options, check_loaded, check_scenarios
 from gangproof.counterexamples import Trace
 from gangproof.counterexamples import draw as draw_trace
+from gangproof.errors import InputError, Problem
 from gangproof.explaining import Explanations, Target, explain_loaded, explain_scenarios, target_of
 from gangproof.impl.gates import Object, gates_needed
 from gangproof.load import (
@@ -165,17 +166,17 @@ def collect_text(text: str, name: str, namespace: str = "default") -> Collected:
 def collect(sources: Sequence[Source], namespace: str = "default") -> Collected:
     """Everything that the sources hold; objects that name no namespace are in this one. Raises InputError."""
     scenarios: list[Scenario] = []
-    paths: list[str | Path] = []
+    paths: list[str | Path | tuple[str, str]] = []
     objects: list[Object] = []
-    loaded: list[Loaded] = []
     for source in sources:
         if not isinstance(source, str | Path):
             objects.append(source)
         elif str(source) == "-":
             name, text = read(source)
-            found = collect_text(text, name, namespace)
-            scenarios.extend(found.scenarios)
-            loaded.extend([found.manifests] if found.manifests is not None else [])
+            if _SCENARIO.search(text):
+                scenarios.extend(load_scenarios_text(text, name))
+            else:
+                paths.append((name, text))
         elif Path(source).is_dir():
             files = _scenario_files(Path(source))
             scenarios.extend(document for file in files for document in load_scenarios(str(file)))
@@ -185,11 +186,8 @@ def collect(sources: Sequence[Source], namespace: str = "default") -> Collected:
             scenarios.extend(load_scenarios(str(source)))
         else:
             paths.append(source)
-    if paths:
-        loaded.append(load_manifests(paths, namespace))
-    if objects:
-        loaded.append(Loaded(tuple(objects), (), (), gates_needed(objects)))
-    return Collected(tuple(scenarios), _together(loaded))
+    loaded = load_manifests(paths, namespace) if paths else None
+    return Collected(tuple(scenarios), _together(loaded, objects))
 
 
 def _scenario_files(folder: Path) -> list[Path]:
@@ -203,18 +201,22 @@ def _has_manifests(folder: Path) -> bool:
     )
 
 
-def _together(loaded: Sequence[Loaded]) -> Loaded | None:
-    if len(loaded) <= 1:
-        return loaded[0] if loaded else None
-    objects = tuple(obj for one in loaded for obj in one.objects)
-    on = {gate: True for one in loaded for gate in one.gates.on}
-    return Loaded(
-        objects=objects,
-        unmodelled=tuple(item for one in loaded for item in one.unmodelled),
-        warnings=tuple(problem for one in loaded for problem in one.warnings),
-        gates=loaded[0].gates.switched(on),
-        more_warnings=sum(one.more_warnings for one in loaded),
-    )
+def _together(loaded: Loaded | None, objects: Sequence[Object]) -> Loaded | None:
+    """What was loaded, and the objects after it. InputError for two of one kind and name."""
+    if not objects:
+        return loaded
+    whole = (*(loaded.objects if loaded is not None else ()), *objects)
+    seen: set[tuple[str, str]] = set()
+    for obj in whole:
+        kind = type(obj).__name__
+        if (kind, obj.key) in seen:
+            problem = Problem("<objects>", 0, "", f"a second {kind} {obj.key}", "each object once")
+            raise InputError((problem,))
+        seen.add((kind, obj.key))
+    needed = gates_needed(objects)
+    if loaded is None:
+        return Loaded(whole, (), (), needed)
+    return evolve(loaded, objects=whole, gates=loaded.gates.switched(dict.fromkeys(needed.on, True)))
 
 
 def _heeded(collected: Collected, options: Options) -> None:

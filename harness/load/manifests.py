@@ -77,16 +77,28 @@ class _Omission:
     decisive: bool
 
 
-def load_manifests(paths: Iterable[str | FilePath] | str, namespace: str = "default") -> Loaded:
+def load_manifests(
+    paths: Iterable[str | FilePath | tuple[str, str]] | str, namespace: str = "default"
+) -> Loaded:
     """The objects in files, folders and standard input (`-`); InputError if anything is wrong with them.
 
-    `namespace` is where objects belong that name none.
+    A file that is given twice is read once; a pair is a name and a text that was read before. Objects that name no
+    namespace are in this one.
     """
     texts: list[tuple[str, str]] = []
+    given: set[FilePath] = set()
     report = Report()
     for path in [paths] if isinstance(paths, str) else paths:
+        if isinstance(path, tuple):
+            texts.append(path)
+            continue
         try:
-            texts.extend(read(source) for source in sources([path]))
+            for source in sources([path]):
+                text = read(source)
+                file = FilePath(source).resolve()
+                if file not in given or str(source) == "-":
+                    texts.append(text)
+                given.add(file)
         except InputError as error:
             report.broken.append(error)
     return _load(texts, report, namespace)
@@ -127,9 +139,9 @@ def _load(texts: list[tuple[str, str]], report: Report, namespace: str) -> Loade
         first = seen.setdefault((entry.kind, entry.value.key), entry)
         if first is entry:
             entries.append(entry)
-        elif first.item.data != item.data:
-            place = f"in {first.item.document.text.name} already"
-            report.error(item, ("metadata", "name"), f"an object that is {place}", "each object once")
+        else:
+            found = f"a second {entry.kind} {entry.value.key}"
+            report.error(item, ("metadata", "name"), found, "each object once", first=first.item)
     report.check()
     entries.sort(key=_age)
     gates = gates_needed([entry.value for entry in entries], _gates_by_presence(entries))

@@ -22,9 +22,15 @@ class Item:
     data: Any = field(repr=False)
 
 
+_Place = tuple[Text, tuple[int, Path]]
+
+
 @frozen(eq=False)
 class Note:
-    """Something to tell about a field of an item; `path` starts at the item."""
+    """Something to tell about a field of an item; `path` starts at the item.
+
+    `first` is the item with the same field elsewhere with which it cannot be together, if that is what is wrong.
+    """
 
     item: Item
     path: Path
@@ -32,10 +38,13 @@ class Note:
     expected: str
     hint: str = ""
     rule: str = ""
+    first: Item | None = None
 
     @property
-    def place(self) -> tuple[int, Path]:
-        return self.item.document.number, (*self.item.base, *self.path)
+    def places(self) -> tuple[_Place, ...]:
+        """Where the field is, and where that of the first item is if there is one."""
+        items = (self.item,) if self.first is None else (self.item, self.first)
+        return tuple((item.document.text, (item.document.number, (*item.base, *self.path))) for item in items)
 
 
 @define
@@ -49,11 +58,18 @@ class Report:
     warning_count: int = 0
 
     def error(
-        self, item: Item, path: Path, found: str, expected: str, hint: str = "", rule: str = ""
+        self,
+        item: Item,
+        path: Path,
+        found: str,
+        expected: str,
+        hint: str = "",
+        rule: str = "",
+        first: Item | None = None,
     ) -> None:
         self.error_count += 1
         if self.error_count <= MOST_SHOWN:
-            self.errors.append(Note(item, path, found, expected, hint, rule))
+            self.errors.append(Note(item, path, found, expected, hint, rule, first))
 
     def warning(
         self, item: Item, path: Path, found: str, expected: str, hint: str = "", rule: str = ""
@@ -77,22 +93,24 @@ class Report:
 
 def with_lines(notes: list[Note]) -> tuple[Problem, ...]:
     """The notes as problems, each with its line; every text is read again once."""
-    by_text: dict[int, tuple[Text, list[Note]]] = {}
+    by_text: dict[int, tuple[Text, list[tuple[int, Path]]]] = {}
     for note in notes:
-        text = note.item.document.text
-        by_text.setdefault(id(text), (text, []))[1].append(note)
-    found = {key: lines(text, [n.place for n in those]) for key, (text, those) in by_text.items()}
-    return tuple(_problem(note, found[id(note.item.document.text)][note.place]) for note in notes)
+        for text, place in note.places:
+            by_text.setdefault(id(text), (text, []))[1].append(place)
+    found = {key: lines(text, those) for key, (text, those) in by_text.items()}
+    return tuple(_problem(note, [found[id(text)][place] for text, place in note.places]) for note in notes)
 
 
-def _problem(note: Note, line: int) -> Problem:
+def _problem(note: Note, lines: list[int]) -> Problem:
+    line, *others = lines
+    first = "" if note.first is None else f"the first is in {note.first.document.text.name}:{others[0]}"
     return Problem(
         file=note.item.document.text.name,
         line=line,
         field=path_text(note.path),
         found=note.found,
         expected=note.expected,
-        hint=note.hint,
+        hint=note.hint or first,
         subject=note.item.subject,
         rule=note.rule,
     )

@@ -363,3 +363,13 @@ def test_help_has_the_exit_codes_and_the_commands(gangproof_command):
     text = " ".join(gangproof_command("--help").stdout.split())
     assert "0 holds, 1 violated, 2 usage" in text
     assert all(f" {name} " in text for name in ("check", "prove", "fuzz", "faults", "draw", "rules"))
+
+
+def test_one_name_in_a_file_and_in_standard_input(gangproof_command, tmp_path: Path):
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n"
+    path = tmp_path / "a.yaml"
+    path.write_text(pod)
+    result = gangproof_command("check", path, "-", input=pod)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("<stdin>:3: Pod p: metadata.name: found a second Pod default/p")
+    assert f"the first is in {path}:3" in result.stderr

@@ -85,7 +85,8 @@ CORPUS: list[tuple[str, str, int, str]] = [
     ("a quantity beyond 63 bits", REQUESTING % "memory: 9Ei", 4, "at most 9223372036854775807"),
     ("infinity as a quantity", REQUESTING % "cpu: .inf", 4, "a quantity such as"),
     ("a time that is none", POD.replace("p}", "p, creationTimestamp: yesterday}") + CONTAINERS, 3, "a time such as"),
-    ("the same object twice", NAMED + SPEC + "---\n" + NAMED + SPEC.replace("2", "3"), 8, "each object once"),
+    ("an object twice", NAMED + SPEC + "---\n" + NAMED + SPEC.replace("2", "3"), 8, "the first is in x.yaml:3"),
+    ("the same object twice", NAMED + SPEC + "---\n" + NAMED + SPEC, 8, "a second PodGroup default/g, expected each"),
 ]  # fmt: skip
 
 

@@ -8,6 +8,8 @@ import pytest
 import yaml
 from written import GROUP, load, node, only, pod, priority_class, stored, with_spec, workload
 
+import gangproof
+from gangproof.errors import InputError
 from gangproof.impl.objects import (
     Condition,
     HostPort,
@@ -300,3 +302,27 @@ def test_what_is_not_modelled_is_listed() -> None:
 def test_nothing_at_all() -> None:
     assert load_manifests_text("") == load_manifests_text("---\n---\n# nothing\n")
     assert load_manifests_text("").objects == ()
+
+
+def test_one_name_twice_in_a_dump_in_two_files_or_beside_objects(tmp_path: Path) -> None:
+    """An API server refuses the second create; which of the two is meant nobody can know."""
+    pods = [{"metadata": {"name": name}, "spec": {"containers": [{"name": "c"}]}} for name in ("p", "q", "p")]
+    dump = json.dumps({"apiVersion": "v1", "kind": "PodList", "items": pods}, indent=1)
+    once = yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", **pods[0]})
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text(once)
+    second.write_text(once)
+    with pytest.raises(InputError) as in_a_dump:
+        load_manifests_text(dump, "dump.json")
+    with pytest.raises(InputError) as in_two_files:
+        gangproof.check([first, second])
+    with pytest.raises(InputError) as beside:
+        gangproof.check([first, load_manifests_text(once).objects[0]])
+    lines = [n for n, line in enumerate(dump.splitlines(), 1) if '"name": "p"' in line]
+    assert str(in_a_dump.value) == (
+        f"dump.json:{lines[1]}: Pod p: metadata.name: found a second Pod default/p, expected each object once; "
+        f"the first is in dump.json:{lines[0]}"
+    )
+    assert f"; the first is in {first}:" in str(in_two_files.value)
+    assert str(in_two_files.value).startswith(f"{second}:")
+    assert str(beside.value) == "<objects>: found a second Pod default/p, expected each object once"
