@@ -24,6 +24,8 @@ from gangproof.counterexamples.trace import Trace
 
 API_VERSION = "gangproof/v1"
 KIND = "Trace"
+LONGEST_NUMBER = 40
+"""Digits."""
 
 _NAMES = {str: "text", int: "an integer", bool: "true or false", NoneType: "null"}
 
@@ -55,7 +57,7 @@ def loads(text: str | bytes) -> Trace:
 def parse(text: str | bytes) -> dict[str, object]:
     """The JSON object in the text. Raises `TraceFormatError` if it is none, or names a member twice."""
     try:
-        document: object = json.loads(text, object_pairs_hook=_members)
+        document: object = json.loads(text, object_pairs_hook=_members, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise TraceFormatError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
     except UnicodeDecodeError as error:
@@ -65,6 +67,12 @@ def parse(text: str | bytes) -> dict[str, object]:
     if not isinstance(document, dict):
         raise TraceFormatError.at("", document, "an object")
     return cast(dict[str, object], document)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise TraceFormatError(f"an integer of {len(digits)} digits found, at most {LONGEST_NUMBER} expected")
+    return int(digits)
 
 
 def to_plain(value: object) -> Any:

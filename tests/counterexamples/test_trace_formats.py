@@ -158,6 +158,7 @@ def test_what_is_not_a_trace_is_refused_at_its_place(
         ("[]", "the document: found an array, expected an object"),
         ('{"kind": "Trace", "kind": "Trace"}', '"kind": the member is there twice'),
         ("[" * 100_000, "too deeply nested"),
+        ('{"format": ' + "9" * 10_000 + "}", "an integer of 10000 digits found, at most 40 expected"),
         (b"\xff", "byte 0: not UTF-8"),
     ],
 )
