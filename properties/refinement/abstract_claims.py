@@ -12,8 +12,11 @@ from typing import Any
 from gangproof.impl.claims.references import claim_name, shared
 from gangproof.impl.filters.devices import reachable
 from gangproof.impl.objects import Allocation, Consumer, Pod, PodGroup, ResourceClaim
+from gangproof.impl.store import SCHEDULER, unseen, view
 from gangproof.impl.table import Table
 from gangproof.impl.world import World
+
+GROUPS = view(SCHEDULER, "podGroup")
 
 
 def claims(world: World) -> dict[str, Any]:
@@ -73,11 +76,15 @@ def _living(claim: ResourceClaim, entry: Consumer, there: Table[Pod] | Table[Pod
 
 
 def _owner(world: World, claim: ResourceClaim) -> PodGroup | None:
-    """The living PodGroup that the claim was generated for."""
+    """The living PodGroup that the claim was generated for; it may be that the scheduler is yet to see it come."""
     owner = claim.owner
     if owner is None or owner.kind != "podGroup":
         return None
-    group = world.groups.get(f"{claim.namespace}/{owner.name}")
+    key = f"{claim.namespace}/{owner.name}"
+    group = world.groups.get(key)
+    if group is None and world.control.behind:
+        coming = (change.new for change in unseen(world, GROUPS) if change.key == key)
+        group = next((new for new in coming if isinstance(new, PodGroup) and new.uid == owner.uid), None)
     return group if group is not None and owner.uid in (0, group.uid) else None
 
 

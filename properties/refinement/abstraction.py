@@ -105,6 +105,7 @@ def abstract(world: World) -> Structure:
                 {
                     *(*groups, *names.values(), *world.members, *world.ghost.started, *world.rounds),
                     *(group for _, group in values.get("reserved_group", ())),
+                    *(group for _, group, _ in values.get("generated", ())),
                 }
             )
         ),

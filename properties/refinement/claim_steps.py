@@ -72,6 +72,11 @@ def writes(pre: Structure, post: Structure) -> Iterator[Call]:
     if post["reserved_group"] is not pre["reserved_group"]:
         for claim, group in sorted(post["reserved_group"] - pre["reserved_group"]):
             yield "reserve_for_group", {"claim": claim, "pod": _who_wrote(pre, post, claim, group)}
+    yield from given_up(pre, post)
+
+
+def given_up(pre: Structure, post: Structure) -> Iterator[Call]:
+    """Claims whose status the scheduler sees anew, and those that a pod does not hold any more."""
     for claim in sorted(pre["seen_allocated"] ^ post["seen_allocated"]):
         if claim in post["claim_exists"]:
             yield "see_claim", {"claim": claim}

@@ -59,7 +59,7 @@ def refuse(pre: Structure, post: Structure, contract: Contract, restarts: bool =
 
 
 def _restart(pre: Structure, post: Structure) -> tuple[Call, ...]:
-    """What a restart of the scheduler is to the contract: a cycle that runs is given up, and memory is lost."""
+    """What a restart of the scheduler is to the contract: a cycle and what it holds are given up, memory is lost."""
     flying = pre["in_flight"] & post["pod_exists"]
     waiting, rest = flying & pre["unscheduled"], flying - pre["unscheduled"]
     nobody = frozenset[str]()
@@ -70,7 +70,7 @@ def _restart(pre: Structure, post: Structure) -> tuple[Call, ...]:
         )
     if rest:
         given_up.append(("close", {"closed": rest}))
-    return (*given_up, ("restart", {}))
+    return (*given_up, *claim_steps.given_up(pre, post), ("restart", {}))
 
 
 BY_ANOTHERS_VIEW = {
