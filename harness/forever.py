@@ -7,6 +7,7 @@ API server may fail any number of times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from attrs import evolve
 
@@ -15,7 +16,7 @@ from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.search.explore import Limits, deferred_interrupts
 from gangproof.properties.search.lasso import Lassos
-from gangproof.properties.search.liveness import fair_runs, named
+from gangproof.properties.search.liveness import fair_runs
 from gangproof.properties.search.shipped import to_blame
 from gangproof.properties.telling.traces import Meta
 from gangproof.properties.verdict import Verdict, combine
@@ -39,7 +40,7 @@ def asked_for_ever(
     """
     limits = Limits(max_states, seconds=clock.left)
     try:
-        found = fair_runs(start(rules), rules, limits, Pulse(named, watch, clock))
+        found = fair_runs(start(rules), rules, limits, partial(Pulse, watch=watch, clock=clock))
     except OutOfTimeError:
         return _cut_short(result, "time budget")
     except KeyboardInterrupt:

@@ -39,6 +39,7 @@ from gangproof.impl.preemption.rounds import end_rounds, held_by_a_cycle
 from gangproof.impl.queue import freed
 from gangproof.impl.restart import landings
 from gangproof.impl.rules import Rules
+from gangproof.impl.sent import without_moot
 from gangproof.impl.store import unseen
 from gangproof.impl.table import removed
 from gangproof.impl.views import deliver, deliverable, overdue
@@ -377,4 +378,5 @@ def permit_timeouts(world: World, rules: Rules) -> Iterator[Step]:
 
 
 def _ended(rules: Rules, world: World, pod: str, ok: bool) -> World:
-    return remember(world, freed(rules, world, rules.bind(rules, world, pod, ok)))
+    after = freed(rules, world, rules.bind(rules, world, pod, ok))
+    return remember(world, without_moot(rules, after))

@@ -24,6 +24,7 @@ from gangproof.impl.owners import resolved
 from gangproof.impl.preemption.rounds import end_rounds, forsake
 from gangproof.impl.queue import freed
 from gangproof.impl.rules import Rules
+from gangproof.impl.sent import without_moot
 from gangproof.impl.store import kind_of, stored
 from gangproof.impl.views import write
 from gangproof.impl.world import World
@@ -155,6 +156,7 @@ def afterwards(rules: Rules, before: World, after: World) -> World:
     after = forsake(rules, before, after)
     if after.control.due:
         after = rules.idle(rules, after)
+    after = without_moot(rules, after)
     return remember(before, rules.stale(rules, end_rounds(rules, after)))
 
 

@@ -13,7 +13,7 @@ from gangproof.impl.api import bind, delete, finish
 from gangproof.impl.controllers.collect import of_lost_nodes
 from gangproof.impl.gates import Object
 from gangproof.impl.recreate import created, recreations
-from gangproof.impl.restart import restart
+from gangproof.impl.restart import restarts
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, kind_of, stored
 from gangproof.impl.world import Move, World
@@ -44,7 +44,7 @@ def outside(rules: Rules, world: World) -> Iterator[Move]:
     if environment.pod_gc:
         yield from of_lost_nodes(rules, world)
     if environment.restarts and not any(name.startswith(SCHEDULER) for name in world.control.behind):
-        yield "restart", ("scheduler",), restart(rules, _spent(world, "restarts"))
+        yield from restarts(rules, _spent(world, "restarts"))
 
 
 def name_of(obj: Object) -> str:

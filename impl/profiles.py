@@ -41,6 +41,7 @@ from gangproof.impl.queue import (
 )
 from gangproof.impl.restart import recover
 from gangproof.impl.rules import Rules, profile
+from gangproof.impl.sent import moot
 from gangproof.impl.snapshot import assume, snapshot, undo
 
 INTENDED = Rules(
@@ -74,6 +75,7 @@ INTENDED = Rules(
     stale=drop_stale,
     evict=evict,
     target=target,
+    moot=moot,
     preempt=preempt,
     resume=resume,
     recover=recover,

@@ -20,20 +20,29 @@ from gangproof.impl.memory import Entry, Round
 from gangproof.impl.objects import Pod
 from gangproof.impl.preemption.rounds import running_for
 from gangproof.impl.rules import Rules
+from gangproof.impl.sent import losses, under_way
 from gangproof.impl.store import SCHEDULER, put, stored, table
 from gangproof.impl.table import added
 from gangproof.impl.views import write
 from gangproof.impl.world import Move, World
 
 
-def restart(rules: Rules, world: World) -> World:
-    """The world after the scheduler has read everything again; its views must not be behind, or ValueError.
+def restarts(rules: Rules, world: World) -> Iterator[Move]:
+    """Every way in which the scheduler may start anew: of the calls that it sent any may be lost."""
+    for lost in losses(under_way(rules, world)):
+        told = (f"without {sent.call}/{sent.pod}" for sent in lost)
+        yield "restart", (SCHEDULER, *told), restart(rules, world, lost)
 
-    Whoever forgets everything may as well have seen the rest before.
+
+def restart(rules: Rules, world: World, lost: tuple[Sent, ...] = ()) -> World:
+    """The world after the scheduler has read everything again, and some of its calls are lost.
+
+    Its views must not be behind, or ValueError: whoever forgets everything may as well have seen the rest before.
     """
     if any(name.startswith(SCHEDULER) for name in world.control.behind):
         raise ValueError("the scheduler starts anew when it has seen everything")
-    before, world = world, _forgotten(evolve(world, control=evolve(world.control, sent=_sent(world))))
+    sent = tuple(call for call in under_way(rules, world) if call not in lost)
+    before, world = world, _forgotten(evolve(world, control=evolve(world.control, sent=sent)))
     kept = {kind: list(table(world, kind).values()) for kind in ("node", "podGroup", "pod")}
     for kind, objects in kept.items():
         for obj in objects:
@@ -67,19 +76,6 @@ def _forgotten(world: World) -> World:
         claim_cache=fresh.claim_cache,
         uncounted=fresh.uncounted,
     )
-
-
-def _sent(world: World) -> tuple[Sent, ...]:
-    """The calls that are on their way: binds, and evictions that have begun."""
-    sent = set(world.control.sent)
-    for key, binding in world.bindings.items():
-        pod = world.pods.get(key)
-        if binding.call == "bind" and pod is not None:
-            sent.add(Sent("bind", key, pod.uid, binding.node))
-    for running in world.rounds.values():
-        uids = dict(running.victims)
-        sent.update(Sent("delete", victim, uids[victim]) for victim, _ in running.calls)
-    return tuple(sorted(sent, key=lambda s: (s.call, s.pod, s.uid, s.node)))
 
 
 def recover(rules: Rules, world: World) -> World:
@@ -116,20 +112,19 @@ def _waiting(world: World, entry: Entry) -> Entry:
 
 
 def landings(rules: Rules, world: World) -> Iterator[Move]:
-    """What becomes of the calls that were sent before a restart: each takes effect, if it still can, or is lost."""
+    """The calls that were sent before a restart and are not lost take effect, if they still can."""
     for sent in world.control.sent:
         left = tuple(other for other in world.control.sent if other != sent)
         without = evolve(world, control=evolve(world.control, sent=left))
         name = f"{sent.call}/{sent.pod}"
-        yield "lost", (name,), without
         pod: Pod | None = stored(world, "pod").get(sent.pod)
-        if pod is None or pod.terminating:
+        if pod is None or pod.terminating or rules.moot(world, sent):
             continue
-        if sent.call == "bind" and pod.uid == sent.uid and pod.node_name is None and not pod.terminal:
+        if sent.call == "bind":
             bound = evolve(pod, node_name=sent.node, phase="Running", unscheduled_reason=None)
             bound = evolve(bound, nominated_node_name=None)
             after = write(rules, without, Revision("pod", pod.key, pod, bound))
             yield "lands", (name, sent.node), afterwards(rules, without, after)
-        elif sent.call == "delete" and rules.target(pod, sent.uid):
+        else:
             ghost = evolve(without.ghost, evicted=added(without.ghost.evicted, sent.pod))
             yield "lands", (name,), evict(rules, evolve(without, ghost=ghost), sent.pod)

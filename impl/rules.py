@@ -42,6 +42,7 @@ from gangproof.impl.steps import (
     HoldStep,
     ManageStep,
     MembersStep,
+    MootStep,
     NominateStep,
     OrderStep,
     PermitStep,
@@ -113,6 +114,7 @@ class Rules:
     stale: StaleStep
     evict: EvictStep
     target: TargetStep
+    moot: MootStep
     preempt: PreemptStep
     resume: ResumeStep
     recover: RecoverStep

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from attrs import frozen
 
-from gangproof.impl.control import Sync
+from gangproof.impl.control import Sent, Sync
 from gangproof.impl.controllers.job_pods import Plan
 from gangproof.impl.cycle_state import Code, Cycle, Domain, Event, Result, Snapshot
 from gangproof.impl.gates import FeatureGates, Object
@@ -312,6 +312,10 @@ class ConcernsStep(Protocol):
 
 class TargetStep(Protocol):
     def __call__(self, pod: Pod | None, uid: int) -> bool: ...
+
+
+class MootStep(Protocol):
+    def __call__(self, world: World, sent: Sent) -> bool: ...
 
 
 class ControllersStep(Protocol):

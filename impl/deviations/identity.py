@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from gangproof.impl.control import Sent
 from gangproof.impl.controllers.job_sync import names
 from gangproof.impl.deviations.deviation import Deviation
 from gangproof.impl.objects import Pod
 from gangproof.impl.rules import Change
-from gangproof.impl.steps import ConcernsStep, TargetStep
+from gangproof.impl.steps import ConcernsStep, MootStep, TargetStep
+from gangproof.impl.world import World
 
 
 def by_name(old: ConcernsStep) -> ConcernsStep:
@@ -21,6 +23,15 @@ def whoever_is_called_so(old: TargetStep) -> TargetStep:
         return pod is not None
 
     return target
+
+
+def never_for_an_eviction(old: MootStep) -> MootStep:
+    """An eviction call that was sent by name may strike whoever is called so later."""
+
+    def moot(world: World, sent: Sent) -> bool:
+        return sent.call == "bind" and old(world, sent)
+
+    return moot
 
 
 DEVIATIONS = (
@@ -39,7 +50,7 @@ DEVIATIONS = (
         Change(
             "DEV-59",
             "an eviction deletes whatever pod has the victim's name by then",
-            {"target": whoever_is_called_so},
+            {"target": whoever_is_called_so, "moot": never_for_an_eviction},
         ),
         promise="the victims of the decision are evicted, and nobody else",
         intended="a call whose victim is gone counts as done, whoever has its name",

@@ -60,7 +60,7 @@ READERS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(
         ("end", "delete", "finish", "crash", "foreign-bind", "lose", "collect"), frozenset[str]()
     ),
-    **dict.fromkeys(("create", "create-fails", "lands", "lost"), frozenset[str]()),
+    **dict.fromkeys(("create", "create-fails", "lands"), frozenset[str]()),
     **dict.fromkeys(("sync", "make", "make-fails", "remove", "remove-fails"), frozenset({JOBS})),
     **dict.fromkeys(("write", "write-fails"), frozenset({JOBS})),
     "let-go": frozenset({PROTECTION}),

@@ -9,11 +9,12 @@ that want the same room, and no tie between nodes.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import chain
 
 from attrs import frozen
 
 from gangproof.impl.actions import Action
-from gangproof.impl.restart import restart
+from gangproof.impl.restart import restarts
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, as_stored
 from gangproof.impl.world import World
@@ -54,16 +55,16 @@ def restart_equivalence(world: World, rules: Rules, limits: Limits) -> Restarts:
     """INV-39 from the world on: wherever the scheduler may be, in a cycle too, it starts anew, and ends alike."""
     going = settle(Machine(rules, [world], "fine"), Questions(), limits)
     places = [place for place, state in enumerate(going.graph.states) if _sees_everything(state)]
-    anew = [restart(rules, going.graph.states[place]) for place in places]
-    again = settle(Machine(rules, anew, "fine"), Questions(), limits)
+    anew = {place: [after for _, _, after in restarts(rules, going.graph.states[place])] for place in places}
+    again = settle(Machine(rules, [*chain(*anew.values())], "fine"), Questions(), limits)
     states = len(going.graph.states) + len(again.graph.states)
     for found in (going, again):
         if found.exploration.stop != "exhausted":
             return Restarts(len(places), states, found.exploration.stop)
     without, where = _ends(going), {state: place for place, state in enumerate(again.graph.states)}
     after = _ends(again)
-    for place, begun in zip(places, anew, strict=True):
-        expected, found = without[place], after[where[begun]]
+    for place, begun in anew.items():
+        expected, found = without[place], frozenset(chain(*(after[where[world]] for world in begun)))
         if expected != found:
             text = f"going on ends in {_told(expected)}, starting anew in {_told(found)}"
             return Restarts(

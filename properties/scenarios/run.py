@@ -16,7 +16,7 @@ from gangproof.impl.api import afterwards
 from gangproof.impl.controllers.collect import of_lost_nodes
 from gangproof.impl.cycle_state import Event
 from gangproof.impl.queue import notice
-from gangproof.impl.restart import restart
+from gangproof.impl.restart import restarts
 from gangproof.impl.rules import Rules
 from gangproof.impl.store import SCHEDULER, unseen
 from gangproof.impl.views import deliver
@@ -145,11 +145,14 @@ def _restarted(course: Course, following: Following) -> Course:
     """Every run after the scheduler has started anew, and so has seen everything (ACT-30)."""
     behind = sorted({name for run in course.runs for name in run.world.control.behind})
     course = _caught_up(course, [name for name in behind if name.startswith(SCHEDULER)], following)
-
-    def again(world: World) -> Iterator[tuple[Action, World]]:
-        yield Action("restart", ("scheduler",)), restart(following.rules, world)
-
-    return _each(course, following, again)
+    runs: list[Run] = []
+    failures: list[Failure] = []
+    for run in course.runs:
+        for name, args, after in restarts(following.rules, run.world):
+            action = Action(name, args)
+            failures.extend(judged(following, run, action, after))
+            runs.append(run.then(action, after))
+    return evolve(course, runs=tuple(runs), failures=(*course.failures, *failures[:1]))
 
 
 def _each(

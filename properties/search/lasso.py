@@ -1,43 +1,33 @@
-"""Runs that go on for ever and never keep a promise: liveness, by search for lassos under stated fairness.
+"""Runs that go on for ever and never keep a promise: liveness, by search for lassos.
 
 A lasso is a run that comes to a world and from there round to it again, or to a world where nothing moves any
-more. It breaks a promise if, all the way round, somebody is owed something and never gets it.
+more. It breaks a promise if, all the way round, somebody is owed something and never gets it. Only fair ways round
+count (`fairness`).
 
-Fairness is that of SEMANTICS 12.2. It is weak for what the machinery does: whatever stays possible all the time is
-done some time. The scheduler keeps popping, each open call ends, each backoff that is waited for runs out, what was
-written is seen. It is strong for calls that may fail: one that is made again and again ends well some time. Users owe
-nothing: who may come need not come. Which of several nodes or victims is chosen may be the same one each time round.
-
-So a strongly connected part of the graph is a fair way round if each duty of the machinery is done in it or is not
-possible somewhere in it, and if no call only fails in it that might have ended well; a single world is one if no duty
-is possible in it.
-
-Worlds are told apart by names here, since who is owed is followed all the way round.
+Worlds are told apart by names here, since who is owed is followed all the way round. Where pods or nodes are alike
+these are many. So a search may be *folded*: of all worlds that differ in names alone it visits one. What goes round by
+names goes round there too, so where nothing goes round that may break the promise, none does. A part of the folded
+graph that may break it is *unfolded*: searched anew, by names, from one of its worlds on. That finds all there is up to
+names, since worlds that differ in names alone have the same futures but for names.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
 from gangproof.counterexamples import Trace
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
-from gangproof.properties.search.explore import Exploration, Graph, Limits, explore_graph
-from gangproof.properties.search.graph import components
-from gangproof.properties.search.system import Path, Questions, System, Violation
+from gangproof.properties.search.explore import Exploration, Graph, Limits, StopReason, explore_graph
+from gangproof.properties.search.fairness import Edge, Fair, Part
+from gangproof.properties.search.system import Path, Questions, System, Transitions, Violation
 from gangproof.properties.telling.traces import Meta, make_trace
 from gangproof.properties.verdict import Verdict
 
-CALLS = ("permit", "prebind", "bind", "evict")
-OF_A_SYNC = ("make", "remove", "write")
-MAY_FAIL = ("prebind", "bind", *OF_A_SYNC)
-USERS = ("create", "create-fails", "delete", "update", "finish", "crash", "foreign-bind", "lose", "restart")
-Edge = tuple[int, Action, int]
-Duty = tuple[str, ...]
 Names = Iterable[str]
+Key = Callable[[World], Hashable]
 
 
 @frozen
@@ -84,11 +74,15 @@ class Lasso:
 
 @frozen
 class Lassos:
-    """What was searched, the first lasso of each promise that is broken, and what is `beyond` the model."""
+    """What was searched, the first lasso of each promise that is broken, and what is `beyond` the model.
+
+    After a folded search `exploration` speaks of that, and `unfolded` worlds were told apart by names.
+    """
 
     exploration: Exploration[World, Action]
     found: Mapping[str, Lasso] = field(factory=dict[str, Lasso])
     beyond: tuple[str, ...] = ()
+    unfolded: int = 0
 
     @property
     def verdict(self) -> Verdict:
@@ -103,219 +97,141 @@ class Lassos:
 
 
 def lassos(
-    system: System[World, Action], promises: Sequence[Promise], limits: Limits | None = None
+    system: System[World, Action],
+    promises: Sequence[Promise],
+    limits: Limits | None = None,
+    fold: Key | None = None,
 ) -> Lassos:
-    """Explore everything, and look for a lasso that breaks each of the promises."""
-    exploration, graph = explore_graph(system, Questions(), limits or Limits())
+    """Explore everything, and look for a lasso that breaks each of the promises.
+
+    With `fold`, the key of all worlds that differ in names alone, the search is folded. A limit holds for the folded
+    search, and for what is unfolded of it together.
+    """
+    limits = limits or Limits()
+    visited = system if fold is None else Transitions(system.initial, system.successors, fold)
+    exploration, graph = explore_graph(visited, Questions(), limits)
     if exploration.stop != "exhausted":
         return Lassos(exploration)
-    search = _Search(graph)
+    search = _Search(graph) if fold is None else _Unfolding(graph, system, fold, limits)
     found: dict[str, Lasso] = {}
     for promise in promises:
         if promise.id not in found and (lasso := search.breaks(promise)) is not None:
             found[promise.id] = lasso
     beyond = {name for world in graph.states for name in world.ghost.beyond}
-    return Lassos(exploration, found, tuple(sorted(beyond)))
-
-
-def duty(action: Action) -> Duty | None:
-    """What fairness asks for with this action; equal for all ways in which it may be done, None for a user's.
-
-    All that the scheduler's loop does is one duty; a call is one, however it ends.
-    """
-    match action.name:
-        case name if name in USERS:
-            return None
-        case "sync":
-            return (action.name, action.args[0])
-        case name if name.removesuffix("-fails") in OF_A_SYNC:
-            return ("sync",)
-        case "lost" | "lands":
-            return ("sent", action.args[0])
-        case "backoff-over" | "see" | "last-call":
-            return (action.name, *action.args)
-        case name if name.removesuffix("-fails") in CALLS:
-            return (name.removesuffix("-fails"), *action.args)
-        case "cycle" | "pop" | "snapshot" | "place" | "weigh" | "preempt" | "submit" | "report":
-            return ("scheduler",)
-        case name:
-            return (name, *action.args)
-
-
-def made_of(action: Action) -> Iterator[Action]:
-    """The action, and the finer ones that it is made of."""
-    yield action
-    yield from (step for step, _ in action.via)
-
-
-def ended(action: Action, how: str = "") -> Iterator[Duty]:
-    """The calls that end well in this action, of those that may fail, or badly with `-fails`.
-
-    A coarse action may make several.
-    """
-    for done in made_of(action):
-        call = done.name.removesuffix(how)
-        if call in MAY_FAIL and done.name == call + how:
-            yield (call, done.args[0])
+    unfolded, stop = search.unfolded, search.stop
+    return Lassos(evolve(exploration, stop=stop), found, tuple(sorted(beyond)), unfolded)
 
 
 class _Search:
-    """The explored graph, with what is possible in each world, and which calls may end well there."""
+    """A graph whose worlds are told apart by names; `inside` are the places at which promises are asked."""
 
-    def __init__(self, graph: Graph[World, Action]) -> None:
-        self.graph = graph
-        self.states = graph.states
-        self.edges = graph.edges
-        self.possible: list[set[Duty]] = [set() for _ in graph.states]
-        self.hopeful: list[set[Duty]] = [set() for _ in graph.states]
-        for source, action, _ in graph.edges:
-            if (task := duty(action)) is not None:
-                self.possible[source].add(task)
-            self.hopeful[source].update(ended(action))
+    unfolded = 0
+    stop: StopReason = "exhausted"
+
+    def __init__(self, graph: Graph[World, Action], inside: Sequence[int] | None = None) -> None:
+        self.graph, self.states, self.fair = graph, graph.states, Fair(graph)
+        self.inside = range(len(graph.states)) if inside is None else inside
 
     def breaks(self, promise: Promise) -> Lasso | None:
         """The first lasso that breaks the promise: for the first name, at the place that is met first."""
         owed: dict[str, list[int]] = {}
-        for place, world in enumerate(self.states):
-            for name in promise.owed(world):
+        for place in self.inside:
+            for name in promise.owed(self.states[place]):
                 owed.setdefault(name, []).append(place)
-        best: tuple[int, str, list[int], list[Edge]] | None = None
+        best: tuple[int, str, Part] | None = None
         for name in sorted(owed):
-            for part, inner in self.parts(promise, name, owed[name]):
-                if best is None or min(part) < best[0]:
-                    best = min(part), name, part, inner
+            for part in self.parts(promise, name, owed[name]):
+                if best is None or min(part[0]) < best[0]:
+                    best = min(part[0]), name, part
         if best is None:
             return None
-        start, name, part, inner = best
-        violation = Violation(promise.id, f"{name} {promise.words}", (name,))
+        start, name, part = best
         way = self.graph.way(start)
-        recurring = self.recurring(promise, name, inner)
-        around = self.around(start, part, inner, recurring)
+        around = self.fair.around(start, part, self.recurring(promise, name, part[1]))
         steps = tuple((action, self.states[target]) for _, action, target in (*way, *around))
         initial = self.states[way[0][0] if way else start]
+        violation = Violation(promise.id, f"{name} {promise.words}", (name,))
         return Lasso(violation, Path(initial, steps), len(way) if around else None)
 
-    def parts(
-        self, promise: Promise, name: str, places: Sequence[int]
-    ) -> Iterator[tuple[list[int], list[Edge]]]:
-        """The fair parts of the graph in which the name is owed and never given what it is owed.
+    def parts(self, promise: Promise, name: str, places: Sequence[int]) -> Iterator[Part]:
+        """The fair parts of the graph in which the name is owed and never given what it is owed."""
 
-        A call that never ends well in a part may not fail there where it could: the part is looked at anew without.
-        """
+        def recur(edges: list[Edge]) -> bool:
+            return all(self.recurring(promise, name, edges))
+
         there = set(places)
-        within = [
-            edge
-            for edge in self.edges
-            if edge[0] in there and edge[2] in there and not self.keeps(promise, name, edge)
-        ]
-        waiting = [(list(places), within)]
-        while waiting:
-            for part, inner in _components(*waiting.pop()):
-                if not all(self.recurring(promise, name, inner)):
-                    continue
-                if not self.always(part) <= {duty(action) for _, action, _ in inner}:
-                    continue
-                well = _well(inner)
-                useful = [edge for edge in inner if self.failed(edge) <= well]
-                if len(useful) == len(inner):
-                    yield part, inner
-                else:
-                    waiting.append((part, useful))
-
-    def always(self, places: Iterable[int]) -> set[Duty]:
-        """The duties that are possible in each of the places."""
-        each = [self.possible[place] for place in places]
-        return {task for task in each[0] if all(task in possible for possible in each)}
-
-    def failed(self, edge: Edge) -> set[Duty]:
-        """The calls that fail in this step and might have ended well."""
-        source, action, _ = edge
-        return self.hopeful[source].intersection(ended(action, "-fails"))
-
-    def keeps(self, promise: Promise, name: str, edge: Edge) -> bool:
-        source, action, target = edge
-        return name in promise.kept(self.states[source], action, self.states[target])
+        within = [edge for edge in self.graph.edges if edge[0] in there and edge[2] in there]
+        unkept = [edge for edge in within if name not in promise.kept(*self.step(edge))]
+        return self.fair.parts(places, unkept, recur)
 
     def recurring(self, promise: Promise, name: str, edges: Sequence[Edge]) -> list[list[Edge]]:
         """For each kind of step that must come again and again those that are one."""
-        states = self.states
-        return [
-            [edge for edge in edges if name in recurs(states[edge[0]], edge[1], states[edge[2]])]
-            for recurs in promise.recurs
-        ]
+        return [[edge for edge in edges if name in recurs(*self.step(edge))] for recurs in promise.recurs]
 
-    def around(
-        self, start: int, part: Sequence[int], inner: Sequence[Edge], recurring: Sequence[Sequence[Edge]]
-    ) -> list[Edge]:
-        """A way round from the start that is fair.
-
-        It does each duty or visits a world where it is not possible; and no call only fails on it that might have ended
-        well.
-        """
-        leaving: dict[int, list[Edge]] = {place: [] for place in part}
-        for edge in inner:
-            leaving[edge[0]].append(edge)
-        way: list[Edge] = []
-        for wanted in recurring:
-            if not any(edge in wanted for edge in way):
-                way += _towards(
-                    way[-1][2] if way else start, leaving, lambda edge, wanted=wanted: edge in wanted
-                )
-        while inner:
-            visited = [start, *(edge[2] for edge in way)]
-            if missing := self.always(visited) - {duty(action) for _, action, _ in way}:
-                task = min(missing)
-
-                def serves(edge: Edge, task: Duty = task) -> bool:
-                    return duty(edge[1]) == task or task not in self.possible[edge[2]]
-
-            elif vain := {call for edge in way for call in self.failed(edge)} - _well(way):
-                call = min(vain)
-
-                def serves(edge: Edge, task: Duty = call) -> bool:
-                    return task in ended(edge[1])
-
-            else:
-                break
-            way += _towards(visited[-1], leaving, serves)
-        last = way[-1][2] if way else start
-        back = _towards(last, leaving, lambda edge: edge[2] == start) if last != start else []
-        return way + back
+    def step(self, edge: Edge) -> tuple[World, Action, World]:
+        return self.states[edge[0]], edge[1], self.states[edge[2]]
 
 
-def _well(edges: Iterable[Edge]) -> set[Duty]:
-    """The calls that end well in these steps."""
-    return {call for _, action, _ in edges for call in ended(action)}
+class _Unfolding:
+    """A folded graph, of which the parts that may break a promise are searched by names."""
 
+    def __init__(
+        self, graph: Graph[World, Action], system: System[World, Action], fold: Key, limits: Limits
+    ) -> None:
+        self.graph, self.states, self.fair = graph, graph.states, Fair(graph, folded=True)
+        self.system, self.fold, self.limits = system, fold, limits
+        self.unfolded = 0
+        self.stop: StopReason = "exhausted"
+        self.searches: dict[tuple[int, ...], _Search | None] = {}
 
-def _components(places: Sequence[int], edges: Sequence[Edge]) -> Iterator[tuple[list[int], list[Edge]]]:
-    """The strongly connected parts of some places, each with its edges."""
-    number = {place: index for index, place in enumerate(places)}
-    found = components(len(places), [(number[source], number[target]) for source, _, target in edges])
-    members: dict[int, list[int]] = {}
-    for place in places:
-        members.setdefault(found[number[place]], []).append(place)
-    inner: dict[int, list[Edge]] = {}
-    for edge in edges:
-        if found[number[edge[0]]] == found[number[edge[2]]]:
-            inner.setdefault(found[number[edge[0]]], []).append(edge)
-    for part, inside in members.items():
-        yield inside, inner.get(part, [])
+    def breaks(self, promise: Promise) -> Lasso | None:
+        """The first lasso that breaks the promise, in the part that is met first."""
+        for places in sorted(sorted(places) for places, _ in self.suspects(promise)):
+            search = self.unfold(tuple(places))
+            lasso = search.breaks(promise) if search is not None else None
+            if lasso is not None:
+                way = self.graph.path(places[0])
+                path = Path(way.initial, (*way.steps, *lasso.path.steps))
+                loop = None if lasso.loop is None else lasso.loop + len(way)
+                return evolve(lasso, path=path, loop=loop)
+        return None
 
+    def suspects(self, promise: Promise) -> Iterator[Part]:
+        """The parts in which in each world somebody is owed what in each step somebody is not given."""
+        owed = {
+            place: names for place, world in enumerate(self.states) if (names := set(promise.owed(world)))
+        }
+        unkept: list[Edge] = []
+        for edge in self.graph.edges:
+            source, action, target = edge
+            if source in owed and target in owed:
+                kept = promise.kept(self.states[source], action, self.states[target])
+                if not owed[source].issubset(kept):
+                    unkept.append(edge)
 
-def _towards(start: int, leaving: Mapping[int, Sequence[Edge]], wanted: Callable[[Edge], bool]) -> list[Edge]:
-    """A shortest way from the start whose last step is one that is wanted."""
-    came: dict[int, Edge | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        place = queue.popleft()
-        for edge in leaving[place]:
-            if wanted(edge):
-                way = [edge]
-                while (before := came[way[-1][0]]) is not None:
-                    way.append(before)
-                return way[::-1]
-            if edge[2] not in came:
-                came[edge[2]] = edge
-                queue.append(edge[2])
-    raise ValueError("there is no such way within the part")
+        def recur(edges: list[Edge]) -> bool:
+            steps = [(self.states[source], action, self.states[target]) for source, action, target in edges]
+            return all(any(any(recurs(*step)) for step in steps) for recurs in promise.recurs)
+
+        return self.fair.parts(list(owed), unkept, recur)
+
+    def unfold(self, places: tuple[int, ...]) -> _Search | None:
+        """What can be reached by names within some places from the first of them on; None if a limit came first."""
+        if places not in self.searches:
+            self.searches[places] = self.search(places)
+        return self.searches[places]
+
+    def search(self, places: tuple[int, ...]) -> _Search | None:
+        keys = {self.fold(self.states[place]) for place in places}
+
+        def within(world: World) -> Iterable[tuple[Action, World]]:
+            return self.system.successors(world) if self.fold(world) in keys else ()
+
+        left = None if self.limits.states is None else max(0, self.limits.states - self.unfolded)
+        start = Transitions(lambda: (self.states[places[0]],), within, self.system.key)
+        exploration, graph = explore_graph(start, Questions(), evolve(self.limits, states=left))
+        self.unfolded += exploration.states
+        if exploration.stop != "exhausted":
+            self.stop = exploration.stop
+            return None
+        return _Search(graph, [place for place, world in enumerate(graph.states) if self.fold(world) in keys])

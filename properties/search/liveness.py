@@ -27,7 +27,8 @@ from gangproof.properties.judges.settled import gated_in_vain, preemptor_asleep
 from gangproof.properties.refinement.steps import fine_steps
 from gangproof.properties.search import quiescence
 from gangproof.properties.search.explore import Limits
-from gangproof.properties.search.lasso import USERS, Lassos, Promise, lassos, made_of
+from gangproof.properties.search.fairness import USERS, made_of
+from gangproof.properties.search.lasso import Key, Lassos, Promise, lassos
 from gangproof.properties.search.machine import CLOCK, Machine
 from gangproof.properties.search.system import Violation
 from gangproof.properties.symmetry import Symmetry
@@ -204,12 +205,21 @@ The wait at Permit ends by the clock: unless it is `timing_out` it never does.
 
 
 def named(world: World) -> Hashable:
-    """What tells worlds apart here: ages are forgotten, names are not; nor how many a gang lost beyond its minimum."""
+    """What tells worlds apart here: ages are forgotten, and how many a gang lost beyond its minimum; names are not."""
+    return Symmetry(frozenset({*world.pods, *world.nodes}))(_told_apart(world))
+
+
+def nameless(world: World) -> Hashable:
+    """As `named`, but worlds that differ in the names of what is alike are one."""
+    return Symmetry()(_told_apart(world))
+
+
+def _told_apart(world: World) -> World:
     lost = world.ghost.lost
     if lost:
         enough = {group: min(number, _minimum(world, group)) for group, number in lost.items()}
-        world = evolve(world, ghost=evolve(world.ghost, lost=Table(enough)))
-    return Symmetry(frozenset({*world.pods, *world.nodes}))(world)
+        return evolve(world, ghost=evolve(world.ghost, lost=Table(enough)))
+    return world
 
 
 def _minimum(world: World, group: str) -> int:
@@ -217,14 +227,17 @@ def _minimum(world: World, group: str) -> int:
     return (known.min_count or 0) if known is not None else 0
 
 
-def fair_runs(world: World, rules: Rules, limits: Limits, key: Callable[[World], Hashable] = named) -> Lassos:
+def fair_runs(
+    world: World, rules: Rules, limits: Limits, watched: Callable[[Key], Key] = lambda key: key
+) -> Lassos:
     """Every promise, asked of every fair run from the world on, in which calls may fail any number of times.
 
     That is any finite number for each call, by the fairness of `lasso`; who restarts, deletes or crashes does so as
     often as the world's environment says.
     """
     endless = evolve(world.environment, failures=inf, refusals=inf)
-    return lassos(Machine(rules, [evolve(world, environment=endless)], key=key), LIVENESS, limits)
+    machine = Machine(rules, [evolve(world, environment=endless)], key=watched(named))
+    return lassos(machine, LIVENESS, limits, watched(nameless))
 
 
 Neighbour = Callable[[Rules, World], Iterable[tuple[Action, World]]]

@@ -241,10 +241,15 @@ def tell(action: Action) -> Telling:
         case "see":
             return Telling(what.replace("-", " "), f"sees the change of {args[1]}", ("ACT-10",))
         case "restart":
-            return Telling("scheduler", "starts anew", ("ACT-30",))
-        case "lands" | "lost":
-            became = "takes effect" if action.name == "lands" else "is lost"
-            return Telling("API server", f"the call {what} from before the restart {became}", ("ACT-30",))
+            lost = [call.removeprefix("without ") for call in args[1:]]
+            told = (
+                f"starts anew; {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} lost"
+                if lost
+                else "starts anew"
+            )
+            return Telling("scheduler", told, ("ACT-30",))
+        case "lands":
+            return Telling("API server", f"the call {what} from before the restart takes effect", ("ACT-30",))
         case "lose":
             return Telling("cluster", f"loses {what}", ("ACT-07",))
         case "foreign-bind":

@@ -55,7 +55,7 @@ spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: d}}]}}}
         ({"failures": 1}, 11),
         ({"deletions": 1}, 23),
         ({"restarts": 1}, 18),
-        ({"restarts": 1, "failures": 1}, 33),
+        ({"restarts": 1, "failures": 1}, 32),
         ({"restarts": 1, "deletions": 1}, 50),
         ({"recreations": 1}, 68),
         ({"lag": 1}, 229),

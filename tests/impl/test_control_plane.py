@@ -265,15 +265,37 @@ def test_a_restart_in_a_cycle_gives_it_up() -> None:
 
 
 def test_promised_members_are_owed_after_a_restart() -> None:
-    """ACT-30, SEMANTICS 0.5: and each call that was sent takes effect or is lost."""
-    start = cycle(world(node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g")))
-    again = restart(INTENDED, step(start, "bind default/a"))
+    """ACT-30, SEMANTICS 0.5: and a call that was sent takes effect or is lost."""
+    start = cycle(world(node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g"), restarts=1))
+    bound = step(start, "bind default/a")
+    again = restart(INTENDED, bound)
     assert again.ghost.owed == ("default/b",)
     assert again.control.sent == (Sent("bind", "default/b", start.pods["default/b"].uid, "n"),)
     landed = step(again, "lands bind/default/b n")
     assert (landed.pods["default/b"].node_name, landed.ghost.owed, landed.control) == ("n", (), NO_CONTROL)
-    lost = step(again, "lost bind/default/b")
+    lost = step(bound, "restart scheduler without bind/default/b")
     assert (lost.control, queued(lost)) == (NO_CONTROL, {"b": "active"})
+
+
+def test_any_of_the_calls_may_be_lost() -> None:
+    """ACT-30: with two binds on their way there are four ways to start anew."""
+    start = cycle(world(node("n", 2), gang("g", 2), pod("a", "g"), pod("b", "g"), restarts=1))
+    a, b = "without bind/default/a", "without bind/default/b"
+    expected = [
+        "restart scheduler",
+        f"restart scheduler {a}",
+        f"restart scheduler {b}",
+        f"restart scheduler {a} {b}",
+    ]
+    assert sorted(name for name in names(start) if name.startswith("restart")) == sorted(expected)
+
+
+def test_a_call_of_which_nothing_can_come_is_forgotten() -> None:
+    """ACT-30: the scheduler binds the pod itself before the call of the one before it lands."""
+    start = cycle(world(node("n", 1), gang("g", 1), pod("a", "g")))
+    again = cycle(restart(INTENDED, start))
+    assert [sent.pod for sent in again.control.sent] == ["default/a"]
+    assert step(again, "bind default/a").control == NO_CONTROL
 
 
 def test_a_sent_call_is_not_for_a_namesake() -> None:

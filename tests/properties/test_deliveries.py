@@ -228,7 +228,7 @@ CASES = {
     "the node is lost": Case(world(*ONE, lost_nodes=1, pod_gc=True), 1, 522, 131),
     "an eviction": Case(world(*EVICTION, settings=AWARE, kubelet=True), 1, 356, 90),
     "a failure": Case(world(*ONE, failures=1), 2, 250, 56),
-    "a restart": Case(world(*ONE, restarts=1), 1, 367, 138),
+    "a restart": Case(world(*ONE, restarts=1), 1, 350, 135),
     "a pod succeeds": Case(world(*ONE, successes=1), 2, 281, 48),
     "any order": Case(world(*ONE, any_order=True), 1, 185, 57),
     "a member is lost": Case(world(*PAIR, deletions=1), 1, 2412, 574),

@@ -40,7 +40,7 @@ CASES = {
         world(node("n", 1), node("m", 2), gang("g", 2), A, B, pod("c", "g"), foreign_binds=1), 676
     ),
     "the scheduler starts anew, and forgets whom its cycle overlooked": Case(
-        world(node("n", 1), basic("g"), A, foreign_binds=1, restarts=1), 122
+        world(node("n", 1), basic("g"), A, foreign_binds=1, restarts=1), 97
     ),
     "plain pods": Case(world(node("n", 2), pod("a"), pod("b"), foreign_binds=2), 289),
     "out of the domain": Case(

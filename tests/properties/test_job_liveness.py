@@ -41,9 +41,9 @@ def asked(begun: World, rules: Rules = INTENDED) -> Lassos:
     ("begun", "states"),
     [
         (start(), 38),
-        (start(restarts=1), 255),
-        (start(restarts=2), 556),
-        (start(nodes=2, cpu=1, restarts=1), 802),
+        (start(restarts=1), 211),
+        (start(restarts=2), 384),
+        (start(nodes=2, cpu=1, restarts=1), 337),
         (start(crashes=1), 80),
         (start(deletions=1), 448),
         (start(LONG), 38),
@@ -66,7 +66,7 @@ def test_a_job_gets_everything_in_the_end(begun: World, states: int) -> None:
     assert (found.verdict, found.exploration.states) == (Verdict.HOLDS, states), str(found)
 
 
-@pytest.mark.parametrize(("restarts", "states"), [(0, 130), (1, 760)])
+@pytest.mark.parametrize(("restarts", "states"), [(0, 130), (1, 686)])
 def test_v1_36_3_keeps_it_for_a_job_with_a_short_name(restarts: int, states: int) -> None:
     found = asked(start(restarts=restarts), V1_36_3)
     assert (found.verdict, found.exploration.states) == (Verdict.HOLDS, states), str(found)

@@ -24,7 +24,8 @@ from gangproof.properties.scenarios.course import Following
 from gangproof.properties.scenarios.document import Scenario
 from gangproof.properties.scenarios.run import follow
 from gangproof.properties.search.explore import Limits
-from gangproof.properties.search.lasso import Lassos, Promise, duty, lassos
+from gangproof.properties.search.fairness import duty
+from gangproof.properties.search.lasso import Lassos, Promise, lassos
 from gangproof.properties.search.liveness import LIVENESS, Beside, flushing, timing_out
 from gangproof.properties.search.machine import Machine, settle
 from gangproof.properties.search.system import Questions, System
