@@ -8,7 +8,8 @@ the fine ones by construction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Literal
 
 from attrs import evolve, field, frozen
@@ -66,22 +67,40 @@ class Action:
 
 def successors(world: World, rules: Rules, grain: Grain = "coarse") -> list[Step]:
     """All actions that are possible now, each with the world it leads to; in a fixed order."""
+    return list(_steps(world, rules, grain, sights))
+
+
+def acts(world: World, rules: Rules, grain: Grain = "coarse") -> Iterator[Step]:
+    """As `successors`, without those in which somebody sees something; each is found when it is asked for."""
+    return _steps(world, rules, grain, lambda world, rules: iter(()))
+
+
+def _steps(
+    world: World, rules: Rules, grain: Grain, looks: Callable[[World, Rules], Iterator[Step]]
+) -> Iterator[Step]:
     if world.cycle is not None and grain == "coarse":
-        return list(_finish_cycle(rules, world, ()))
-    late = overdue(world) if world.control is not NO_CONTROL else ()
-    if late:
+        yield from _finish_cycle(rules, world, ())
+        return
+    if world.control is not NO_CONTROL and (late := overdue(world)):
         hurried = {name.partition("/")[0] for name in late}
-        return [step for step in sights(world, rules) if step[0].args[0] in hurried]
-    steps = list(cycle_steps(world, rules)) if grain == "fine" else list(_whole_cycles(world, rules))
-    steps.extend(_calls(world, rules, grain))
-    steps.extend(_claim_controller(world, rules, grain))
-    steps.extend(_evictions(world, rules))
-    if world.control is not NO_CONTROL:
-        steps.extend(_control(world, rules, grain))
-    if not steps:
-        steps.extend(_clock(world, rules))
-    steps.extend(_actions(outside(rules, world)))
-    return steps
+        yield from (step for step in looks(world, rules) if step[0].args[0] in hurried)
+        return
+    moved = False
+    for step in chain(
+        _of_the_scheduler(world, rules, grain), looks(world, rules), _of_controllers(world, rules, grain)
+    ):
+        moved = True
+        yield step
+    if not moved and not any(deliverable(world)):
+        yield from _clock(world, rules)
+    yield from _actions(outside(rules, world))
+
+
+def _of_the_scheduler(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
+    yield from cycle_steps(world, rules) if grain == "fine" else _whole_cycles(world, rules)
+    yield from _calls(world, rules, grain)
+    yield from _claim_controller(world, rules, grain)
+    yield from _evictions(world, rules)
 
 
 def _actions(moves: Iterable[Move]) -> Iterator[Step]:
@@ -98,9 +117,10 @@ def _clock(world: World, rules: Rules) -> Iterator[Step]:
         yield Action("backoff-over", (f"job/{key}",)), again(rules, world, key)
 
 
-def _control(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
-    """What the components beside the scheduler may do, and what somebody may see now (ACT-10, ACT-27 to ACT-29)."""
-    yield from sights(world, rules)
+def _of_controllers(world: World, rules: Rules, grain: Grain) -> Iterator[Step]:
+    """What the components beside the scheduler may do (ACT-27 to ACT-29)."""
+    if world.control is NO_CONTROL:
+        return
     if grain == "fine":
         yield from _actions(syncs(rules, world))
         yield from _actions(sync_calls(rules, world))

@@ -136,18 +136,14 @@ def reduced(machine: Machine) -> Transitions[Delivering, Action]:
     """The machine, with every component seeing things right before it acts."""
     taking = frozenset(ORDER).intersection(*map(reducible, machine.worlds))
 
-    @lru_cache(maxsize=1 << 12)
-    def steps(world: World) -> tuple[Step, ...]:
-        return tuple(machine.successors(world))
-
     @lru_cache(maxsize=1 << 14)
     def sees(world: World, component: str) -> tuple[Step, ...]:
         names = [name for name in deliverable(world) if name.startswith(f"{component}/")]
         return tuple(sight(world, machine.rules, name) for name in names)
 
     def acts(world: World, seeing: tuple[str, ...]) -> Iterator[Step]:
-        for step in steps(world):
-            if step[0].name != SEE and readers(step[0]).issuperset(seeing):
+        for step in machine.acts(world):
+            if readers(step[0]).issuperset(seeing):
                 yield step
 
     @lru_cache(maxsize=1 << 14)
@@ -168,9 +164,10 @@ def reduced(machine: Machine) -> Transitions[Delivering, Action]:
     @lru_cache(maxsize=1 << 14)
     def rests(world: World) -> bool:
         """Whether everything can be seen so that then the clock may move, or nothing can happen."""
-        behind = {action.args[0] for action, _ in steps(world) if action.name == SEE}
+        behind = {name.partition("/")[0] for name in deliverable(world)}
         if not behind:
-            return not steps(world) or any(action.name == CLOCK for action, _ in steps(world))
+            names = {action.name for action, _ in acts(world, NOBODY)}
+            return not names or CLOCK in names
         for action, _ in acts(world, NOBODY):
             if action.name not in FROM_OUTSIDE and behind.isdisjoint(readers(action)):
                 return False
@@ -195,8 +192,8 @@ def reduced(machine: Machine) -> Transitions[Delivering, Action]:
         """Whether it makes no difference when that is seen, among what else the component sees."""
         if component not in HANDLED:
             return True
-        reached = [world]
-        for here in reached:
+        reached, waiting = {world}, [world]
+        for here in waiting:
             every = dict(sees(here, component))
             for other, after in every.items():
                 if other != sight:
@@ -204,7 +201,8 @@ def reduced(machine: Machine) -> Transitions[Delivering, Action]:
                     if later is None or later != dict(sees(every[sight], component)).get(other):
                         return False
                     if after not in reached:
-                        reached.append(after)
+                        reached.add(after)
+                        waiting.append(after)
         return True
 
     def successors(now: Delivering) -> Iterator[tuple[Action, Delivering]]:
