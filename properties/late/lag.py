@@ -7,7 +7,8 @@ stored, in which nobody lags. What breaks then holds only where views are prompt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from attrs import evolve
 
@@ -20,10 +21,11 @@ from gangproof.impl.world import World
 from gangproof.properties.judges.everything import StepJudge
 from gangproof.properties.judges.remembered import latest
 from gangproof.properties.refinement.abstraction import abstract
-from gangproof.properties.refinement.steps import fine_steps
+from gangproof.properties.refinement.steps import departures, fine_steps
 from gangproof.properties.search.system import Path, Questions, Violation
 from gangproof.spec.catalogue import CONTRACT
-from gangproof.spec.judging import Broken, judge_step
+from gangproof.spec.judging import Broken, judge_step, stages
+from gangproof.spec.structure import Structure
 
 ACTS: dict[str, tuple[str, ...]] = {
     "scheduler": ("cycle", "pop", "snapshot", "place", "submit"),
@@ -91,7 +93,13 @@ def _asked(id: str) -> StepJudge:
 def _broken(before: World, action: Action, after: World) -> tuple[Broken, ...]:
     passed = fine_steps(before, action, after)
     steps = [(abstract(as_if_prompt(then)), abstract(as_if_prompt(now))) for then, now in passed]
-    return tuple(broken for then, now in steps for broken in judge_step(then, now, OF_OBJECTS))
+    return tuple(broken for step in steps for broken in _broken_step(*step))
+
+
+def _broken_step(pre: Structure, post: Structure) -> Iterator[Broken]:
+    passed = (pre, *stages(pre, tuple(departures(pre, post)), post, OF_OBJECTS))
+    for then, now in pairwise(passed):
+        yield from judge_step(then, now, OF_OBJECTS)
 
 
 def stale_reads(path: Path[World, Action]) -> int:

@@ -39,8 +39,7 @@ def calls(pre: Structure, post: Structure) -> tuple[Call, ...]:
         *claim_steps.references(pre, post),
         *claim_steps.writes(pre, post),
         *_fates(pre, post),
-        *_pods_that_go(pre, post),
-        *_groups_that_go(pre, post),
+        *departures(pre, post),
         *_rounds_that_end(pre, post),
         *_cycle(pre, post),
         *_labels(pre, post),
@@ -191,12 +190,10 @@ def _fates(pre: Structure, post: Structure) -> Iterator[Call]:
             yield ("send_back" if was_victim else "lose"), {"pod": pod}
 
 
-def _pods_that_go(pre: Structure, post: Structure) -> Iterator[Call]:
+def departures(pre: Structure, post: Structure) -> Iterator[Call]:
+    """Who goes in a step: pods first, since a prompt controller lets a group go with the last of them."""
     for pod in _old(pre, post, "pod_exists"):
         yield "remove_pod", {"pod": pod}
-
-
-def _groups_that_go(pre: Structure, post: Structure) -> Iterator[Call]:
     for group in _old(pre, post, "group_exists"):
         yield "remove_group", {"g": group}
 

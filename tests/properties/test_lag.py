@@ -200,6 +200,16 @@ def test_a_search_that_forgets_names_agrees_with_the_full_one(name: str) -> None
         assert found.verdict is Verdict.HOLDS, str(found)
 
 
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_group_that_goes_with_its_last_pod_was_protected(most: int) -> None:
+    """INV-29: what a prompt controller does at once still comes after the pod's end."""
+    start = world(node("n", 1), gang("g", 1), pod("a", "g"), deletions=2)
+    late = lagging(start, most, ["scheduler/pod", "scheduler/podGroup"])
+    found = explore(Machine(INTENDED, [late]), of_the_store(), LIMITS)
+    assert found.stop == "exhausted"
+    assert "INV-29" not in found.counterexamples
+
+
 EVERY_VIEW = tuple(
     view(who, kind) for who, kinds in WATCHES.items() for kind in kinds if who != "claim-controller"
 )
