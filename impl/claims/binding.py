@@ -24,9 +24,9 @@ from gangproof.impl.world import World
 
 
 def in_order(pod: Pod, holds: Table[Hold]) -> Iterator[tuple[str, Hold]]:
-    """What the pod holds, in the order of the entries of its spec."""
-    keys = dict.fromkeys(key for entry in pod.resource_claims if (key := claim_name(pod, entry)))
-    yield from ((key, holds[key]) for key in keys if key in holds)
+    """What the pod holds, in the order of the entries of its spec; last what another claim has taken the name of."""
+    named = dict.fromkeys(key for entry in pod.resource_claims if (key := claim_name(pod, entry)))
+    yield from ((key, holds[key]) for key in dict.fromkeys((*named, *holds)) if key in holds)
 
 
 def prebind(rules: Rules, world: World, pod: Pod, ok: bool) -> tuple[World, bool]:

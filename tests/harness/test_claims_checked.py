@@ -61,6 +61,7 @@ spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: d}}]}}}
         ({"lag": 1}, 229),
         ({"lag": 1, "restarts": 1}, 550),
         ({"lag": 1, "deletions": 1}, 1823),
+        pytest.param({"lag": 1, "recreations": 1}, 10_333, marks=pytest.mark.campaign),
     ],
     ids=str,
 )

@@ -401,6 +401,18 @@ def test_each_claim_is_written_by_a_call_of_its_own() -> None:
     assert step(second, "bind default/p").pods["default/p"].node_name == "n"
 
 
+def test_what_was_chosen_is_written_though_another_claim_has_its_name_by_now() -> None:
+    """CLAIM-22, CLAIM-27: the group came again, and so did its claim; the pod fails, and is not bound without."""
+    chosen = taken(cluster(claim(), using(pod("p"), ALONE)))
+    renamed = evolve(ALONE, resource_claim_name="other")
+    later = chosen.with_pod(evolve(chosen.pods["default/p"], resource_claims=(renamed,)))
+    later = delete(INTENDED, later, "claim", next(iter(later.claims)))
+    failed = step(later, "prebind-fails default/p")
+    assert failed.pods["default/p"].node_name is None
+    assert not failed.claims_in_flight
+    assert not failed.bindings
+
+
 def test_unreserve_drops_a_pods_entry_and_never_a_groups() -> None:
     """CLAIM-27: both have written their claims, and their binds fail."""
     p, q = using(pod("p"), BY_NAME), using(pod("q", "g"), BY_NAME)
