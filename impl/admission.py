@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attrs import evolve
+from attrs import evolve, fields_dict
 
 from gangproof.impl.gates import Object, keep_enabled, served
 from gangproof.impl.objects import Job, Pod, PodGroup, PriorityClass, ResourceClaim, Workload
@@ -27,6 +27,13 @@ STATUS: Mapping[type, tuple[str, ...]] = {
     ResourceClaim: ("allocation", "reserved_for"),
 }  # fmt: skip
 """By kind the fields of an object that its status consists of; it is written apart."""
+
+
+def as_new(obj: Object) -> Object:
+    """The object as it is when it is created, whatever was sent: without a status, and not being deleted (ADM-01)."""
+    known = fields_dict(type(obj))
+    unset = [name for name in (*STATUS.get(type(obj), ()), "terminating") if name in known]
+    return evolve(obj, **{name: known[name].default for name in unset})
 
 
 def protected(group: PodGroup) -> PodGroup:

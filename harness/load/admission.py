@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from gangproof.impl.admission import prioritised, protected
+from gangproof.impl.admission import as_new, prioritised, protected
 from gangproof.impl.gates import FeatureGates, Object
 from gangproof.impl.objects import (
     Job,
@@ -56,7 +56,7 @@ def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Obj
     }
     admitted: list[Object] = []
     for entry in entries:
-        value = entry.value
+        value = entry.value if entry.stored else _created(entry, report)
         if isinstance(value, PodGroup):
             _check_template(entry, value, known, report)
             value = value if entry.stored else protected(value)
@@ -73,7 +73,7 @@ def admit(entries: list[Entry], gates: FeatureGates, report: Report) -> list[Obj
         elif isinstance(value, Node):
             _check_room(entry, value, report)
         elif isinstance(value, ResourceClaim):
-            value = with_gone(value, entry.item.data, uids) if entry.stored else _created(value)
+            value = with_gone(value, entry.item.data, uids) if entry.stored else value
         admitted.append(value)
     return admitted
 
@@ -82,9 +82,17 @@ def _uid(entry: Entry) -> str:
     return fields_of(entry.item.data.get("metadata")).get("uid") or ""
 
 
-def _created(claim: ResourceClaim) -> ResourceClaim:
-    """The claim as it is stored when it is created: without the status that somebody wrote into it."""
-    return evolve(claim, allocation=None, reserved_for=())
+def _created(entry: Entry, report: Report) -> Object:
+    """The object as it is stored when it is created, with a warning if that leaves out something (ADM-01)."""
+    value = as_new(entry.value)
+    if value != entry.value:
+        going = getattr(entry.value, "terminating", False)
+        path: Path = ("metadata", "deletionTimestamp") if going else ("status",)
+        hint = (
+            "an object without a uid is created now, and nothing of this is kept; one of a dump has its uid"
+        )
+        report.warning(entry.item, path, "what only a stored object has", "none", hint, "ADM-01")
+    return value
 
 
 def _check_template(

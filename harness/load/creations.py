@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from gangproof.impl.admission import prioritised, protected
+from gangproof.impl.admission import as_new, prioritised, protected
 from gangproof.impl.gates import FeatureGates, Object, keep_enabled, served
 from gangproof.impl.objects import (
     Job,
@@ -28,7 +28,7 @@ from gangproof.impl.objects.checks import fields_of, number_or_share, shown
 from gangproof.impl.objects.policy import deciding_class
 from gangproof.impl.objects.validation import Path, Violation, violations
 from gangproof.load import shorthand
-from gangproof.load.decode import DECODERS, decode_bound
+from gangproof.load.decode import DECODERS, decode_bound, is_stored
 from gangproof.load.decode_pod import decode_selector
 from gangproof.load.fields import SHAPES, VERSIONS
 from gangproof.load.names import UnreadableError, expand
@@ -102,6 +102,8 @@ class Creations:
             wanted = misfit.expected or "what is modelled"
             raise UnreadableError((*path, "manifest", *misfit.path), misfit.found, wanted, misfit.hint)
         value = self._value(plural, written, path, {})
+        if isinstance(value, (Job, PodGroup, ResourceClaim)) and not is_stored(written):
+            value = as_new(value)
         return protected(value) if isinstance(value, PodGroup) else value
 
     def _recorded(self, plural: str, data: Data, name: str, path: Path) -> Iterator[Created]:

@@ -73,8 +73,7 @@ _REASONS = ("Scheduled", "Unschedulable", "SchedulerError")
 
 
 def _decode_group(data: Data) -> PodGroup:
-    metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
-    status: Data = fields_of(data.get("status")) if is_stored(data) else {}
+    metadata, spec, status = (fields_of(data.get(part)) for part in ("metadata", "spec", "status"))
     reference = fields_of(fields_of(spec.get("podGroupTemplateRef")).get("workload"))
     return PodGroup(
         namespace=metadata.get("namespace") or "default",
@@ -171,9 +170,8 @@ def _decode_budget(data: Data) -> PodDisruptionBudget:
 
 
 def _decode_job(data: Data) -> Job:
-    """The Job, its status only if it comes from an API server; without both numbers it is for one pod."""
-    metadata, spec = fields_of(data.get("metadata")), fields_of(data.get("spec"))
-    status: Data = fields_of(data.get("status")) if is_stored(data) else {}
+    """The Job; without both numbers it is for one pod."""
+    metadata, spec, status = (fields_of(data.get(part)) for part in ("metadata", "spec", "status"))
     template = fields_of(spec.get("template"))
     namespace = metadata.get("namespace") or "default"
     given = fields_of(template.get("metadata"))

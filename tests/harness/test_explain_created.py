@@ -252,6 +252,7 @@ def test_a_claim_that_is_over_keeps_its_device_in_a_dump(manifests: Manifests) -
 def test_a_pod_that_names_its_claim_gets_no_other(manifests: Manifests) -> None:
     """A dump without its claims stays a dump: nobody is taken to make them once more."""
     named = MEMBER.format(name="p").replace("  schedulingGroup: {podGroupName: d}\n", "")
+    named = named.replace("name: p", "name: p, uid: u-p", 1)
     status = "status: {resourceClaimStatuses: [{name: gpus, resourceClaimName: p-gpus-abc}]}\n"
     found = gangproof.explain(manifests(NODES, DEVICES.rstrip("-\n"), named, status), "pod/p")
     assert found.created == ()

@@ -72,7 +72,7 @@ def test_references_to_workloads() -> None:
     assert len(load(group, workload()).objects) == 2
     assert problem(group) == (f"{PATH}.workloadName", "ADM-21")
     assert problem(group, workload(namespace="other")) == (f"{PATH}.workloadName", "ADM-21")
-    leaving = workload(deletionTimestamp="2026-01-01T00:00:00Z")
+    leaving = stored(workload(deletionTimestamp="2026-01-01T00:00:00Z"))
     assert problem(group, leaving) == (f"{PATH}.workloadName", "ADM-22")
     other = with_spec(GROUP, podGroupTemplateRef=OTHER)
     assert problem(other, workload()) == (f"{PATH}.podGroupTemplateName", "ADM-23")

@@ -3,9 +3,11 @@
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from attrs import evolve
 from written import GROUP, load, node, only, pod, priority_class, stored, with_spec, workload
 
 import gangproof
@@ -92,6 +94,26 @@ def test_a_supplied_status_is_cleared_at_creation_and_kept_in_a_dump() -> None:
         Condition("True", "Scheduled"),
         Table({"c": "made"}),
     )
+
+
+@pytest.mark.parametrize(
+    ("metadata", "status", "field"),
+    [
+        ({}, {"phase": "Succeeded"}, "status"),
+        ({}, {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}, "status"),
+        ({}, {"nominatedNodeName": "n"}, "status"),
+        ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, {}, "metadata.deletionTimestamp"),
+    ],
+)
+def test_a_pod_that_is_created_now_has_no_past(metadata: Any, status: Any, field: str) -> None:
+    """ADM-01: as for all kinds; that something is left out is told, and a dump keeps it."""
+    item = {**pod(), "status": status}
+    item["metadata"] = {**item["metadata"], **metadata}
+    found = load(item)
+    assert evolve(found.objects[0], uid=0) == evolve(only(pod()), uid=0)
+    assert [(warning.field, warning.rule) for warning in found.warnings] == [(field, "ADM-01")]
+    assert load(stored(item)).warnings == ()
+    assert evolve(only(stored(item)), uid=0) != evolve(only(stored(pod())), uid=0)
 
 
 def test_the_protection_finalizer_is_added_at_creation_only() -> None:
