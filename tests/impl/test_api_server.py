@@ -11,7 +11,7 @@ from attrs import evolve, fields_dict
 from racks import there
 
 from gangproof import rulebook
-from gangproof.impl.admission import STATUS, prioritised
+from gangproof.impl.admission import prioritised
 from gangproof.impl.api import ApiError, create, delete, lookup, update, write_status
 from gangproof.impl.control import Revision
 from gangproof.impl.gates import NAMES, SCENARIO_GATES, FeatureGates
@@ -137,11 +137,23 @@ WITH_STATUS = (
 """An object of each kind whose status says something in each of its fields."""
 
 
+STATUS_FIELDS: dict[type, tuple[str, ...]] = {
+    Pod: (
+        "phase", "nominated_node_name", "unscheduled_reason", "start_time", "disruption_target",
+        "resource_claim_statuses",
+    ),
+    PodGroup: ("condition", "resource_claim_statuses"),
+    Job: ("started", "suspended", "succeeded", "failed", "finished"),
+    ResourceClaim: ("allocation", "reserved_for"),
+}  # fmt: skip
+"""What of each kind stands below `status` in Kubernetes."""
+
+
 def kept_by_an_update(obj: Any) -> bool:
     """Whether the status stays although an update carries none, and whether it says something in each field."""
     start = world(obj)
     stored: Any = lookup(start, kind_of(obj), obj.key)
-    empty = {name: fields_dict(type(obj))[name].default for name in STATUS[type(obj)]}
+    empty = {name: fields_dict(type(obj))[name].default for name in STATUS_FIELDS[type(obj)]}
     after: Any = lookup(update(INTENDED, start, evolve(stored, **empty)), kind_of(obj), obj.key)
     return after == stored and all(getattr(stored, name) != value for name, value in empty.items())
 
@@ -191,15 +203,26 @@ ACCEPTED: list[tuple[str, str, Case, Callable[[Any], bool]]] = [
      lambda: create(INTENDED, lagging(world()), REFERRING), lambda w: of(w).workload_name == "w"),
     ("ADM-22", "a Workload that is not going", lambda: world(WORKLOAD, REFERRING), lambda w: bool(of(w))),
     ("ADM-23", "a template that is there", lambda: world(WORKLOAD, REFERRING), lambda w: bool(of(w))),
+    ("ADM-23", "a template among others",
+     lambda: world(evolve(WORKLOAD, pod_group_templates=(PodGroupTemplate("u"), PodGroupTemplate("t"))), REFERRING),
+     lambda w: of(w).pod_group_template_name == "t"),
     ("ADM-24", "content unlike the template", lambda: world(WORKLOAD, evolve(REFERRING, min_count=9)),
      lambda w: of(w).min_count == 9),
     ("ADM-25", "a Workload that is gone, and the plugin does not know",
      lambda: create(INTENDED, lagging(world(WORKLOAD)), REFERRING), lambda w: bool(of(w))),
     ("GC-01", "a new group is protected", lambda: world(evolve(gang("g", 2), finalizers=())),
      lambda w: of(w).finalizers == (PROTECTION_FINALIZER,)),
+    ("GC-01", "one that has the finalizer gets no second",
+     lambda: world(evolve(gang("g", 2), finalizers=(PROTECTION_FINALIZER,))),
+     lambda w: of(w).finalizers == (PROTECTION_FINALIZER,)),
     ("GC-02", "a group that is in use stays, terminating",
      lambda: delete(INTENDED, world(node("n", 1), gang("g", 1), pod("p", "g")), "podGroup", "default/g"),
      lambda w: of(w).terminating),
+    ("GC-02", "a member that is being deleted uses it",
+     lambda: without(without(world(GROUP, evolve(MEMBER, finalizers=("example.com/keep",))), ("pod", "default/p")), G),
+     lambda w: of(w).terminating and w.pods["default/p"].terminating),
+    ("GC-02", "other finalizers stay on", lambda: without(world(evolve(GROUP, finalizers=("example.com/keep",))), G),
+     lambda w: of(w).finalizers == ("example.com/keep",)),
     ("GC-02", "one that nobody uses goes", lambda: delete(INTENDED, world(gang("g", 1)), "podGroup", "default/g"),
      lambda w: not w.groups),
     ("GC-04", "a finalizer that somebody took off stays off",
@@ -247,6 +270,7 @@ REFUSED: list[tuple[str, str, Case]] = [
          INTENDED, reported(w := world(GROUP), TRUE), evolve(of(w), condition=FALSE), read=of(w))),
     ("ADM-10", "spec.priorityClassName ADM-10", lambda: with_priority(classed(GROUP, "none"), HEAVY)),
     ("ADM-11", "spec.priority ADM-11", lambda: with_priority(gang("g", 2), supplied=5)),
+    ("ADM-11", "spec.priority ADM-11", lambda: with_priority(classed(GROUP, "heavy"), HEAVY, supplied=0)),
     ("ADM-11", "spec.priority ADM-11",
      lambda: with_priority(evolve(gang("g", 2), priority_class_name="heavy"), HEAVY, supplied=6)),
     ("ADM-14", "spec.priorityClassName ADM-14", lambda: with_priority(classed(GROUP, SYSTEM))),

@@ -8,6 +8,7 @@ from attrs import evolve
 from gangproof.impl.objects import (
     ControllerRef,
     HostPort,
+    Job,
     LabelSelector,
     Pod,
     PodGroup,
@@ -23,6 +24,7 @@ from gangproof.impl.table import Table
 
 POD = Pod("default", "p", scheduling_group="g", requests=Table({"cpu": 1}))
 GROUP = PodGroup("default", "g", min_count=2)
+JOB = Job("default", "j", POD, parallelism=2, completions=2, indexed=True)
 WORKLOAD = Workload("default", "w", pod_group_templates=(PodGroupTemplate("t"),))
 
 
@@ -42,6 +44,15 @@ WORKLOAD = Workload("default", "w", pod_group_templates=(PodGroupTemplate("t"),)
         (POD, {"scheduling_group": "other"}, "API-47"),
         (evolve(POD, scheduling_group=None), {"scheduling_group": "g"}, "API-47"),
         (evolve(POD, scheduling_gates=("a",)), {"scheduling_group": "x"}, "API-47"),
+        (JOB, {"managed_elsewhere": True}, "core"),
+        (JOB, {"indexed": False}, "core"),
+        (JOB, {"completions": 3}, "core"),
+        (JOB, {"template": evolve(POD, priority=1)}, "core"),
+        (
+            evolve(JOB, suspend=True, started=True),
+            {"template": evolve(POD, node_selector=Table({"a": "b"}))},
+            "core",
+        ),
         (POD, {"requests": Table({"cpu": 2})}, "core"),
         (POD, {"scheduling_gates": ("a",)}, "core"),
         (POD, {"node_selector": Table({"a": "b"})}, "core"),
@@ -57,6 +68,8 @@ def test_refused(old: Pod, change: dict[str, Any], rule: str) -> None:
     ("old", "change"),
     [
         (GROUP, {"labels": Table({"a": "b"})}),
+        (JOB, {"completions": 3, "parallelism": 3}),
+        (evolve(JOB, suspend=True), {"template": evolve(POD, node_selector=Table({"a": "b"}))}),
         (GROUP, {"finalizers": ()}),
         (GROUP, {"terminating": True}),
         (WORKLOAD, {"labels": Table({"a": "b"})}),
