@@ -184,6 +184,41 @@ def test_a_workload_is_used_only_if_the_job_controls_it() -> None:
     assert (list(made.workloads), dict(made.groups), groups(made)) == (["default/mine"], {}, {None})
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"namespace": "other"},
+        {"controller_ref": ControllerRef("Job", "j", "other")},
+        {"controller_ref": ControllerRef("JobSet", "j", "batch")},
+        {"controller_ref": ControllerRef("Job", "k", "batch")},
+        {"controller_ref": None},
+    ],
+)
+def test_a_workload_that_means_another_does_not_count(other: dict[str, Any]) -> None:
+    """CTRL-03: namespace, API group, kind and name must be the Job's."""
+    made = synced(world(evolve(NAMING, **other), JOB))
+    assert ("default/j" in made.workloads, groups(made)) == (True, {"j"})
+
+
+def test_a_workload_with_two_templates_is_not_used() -> None:
+    """CTRL-03, CTRL-06: also if the Job controls it."""
+    begun = world(JOB)
+    owner = OwnerReference("Job", "j", begun.jobs["default/j"].uid, controller=True)
+    two = (*NAMING.pod_group_templates, PodGroupTemplate("u", min_count=2))
+    made = synced(create(INTENDED, begun, evolve(NAMING, owners=(owner,), pod_group_templates=two)))
+    assert (list(made.workloads), dict(made.groups), groups(made)) == (["default/mine"], {}, {None})
+
+
+def test_a_group_of_another_namespace_does_not_count() -> None:
+    """CTRL-05."""
+    theirs = evolve(
+        gang("theirs", 2), namespace="other", workload_name="j", pod_group_template_name="j-pgt-0"
+    )
+    elsewhere = Workload("other", "j", pod_group_templates=(PodGroupTemplate("j-pgt-0", min_count=2),))
+    made = synced(world(elsewhere, theirs, JOB))
+    assert groups(made) == {"j"}
+
+
 def test_two_workloads_are_none() -> None:
     """CTRL-03: also if the Job controls one of them."""
     begun = step(world(JOB, failing=("make/podGroup/default/j",)), "sync", grain="coarse")
