@@ -12,7 +12,7 @@ from racks import there
 
 from gangproof import rulebook
 from gangproof.impl.admission import prioritised
-from gangproof.impl.api import ApiError, create, delete, lookup, update, write_status
+from gangproof.impl.api import ApiError, bind, create, delete, finish, lookup, update, write_status
 from gangproof.impl.control import Revision
 from gangproof.impl.gates import NAMES, SCENARIO_GATES, FeatureGates
 from gangproof.impl.objects import (
@@ -326,6 +326,34 @@ def test_every_rule_of_the_section_has_a_case_of_each_kind() -> None:
     assert rules - accepted - set(ELSEWHERE) == set()
     assert rules - refused - set(NOTHING_TO_REFUSE) == set()
     assert refused & set(NOTHING_TO_REFUSE) == set()
+
+
+@pytest.mark.parametrize("state", [{"terminating": True, "node_name": "n"}, {"phase": "Succeeded"}])
+def test_a_finalizer_holds_a_pod_that_has_ended_or_is_deleted_again(state: dict[str, Any]) -> None:
+    """ACT-05: neither the end of the grace period nor that of the pod lets it go; the last finalizer does."""
+    held = evolve(MEMBER, finalizers=("example.com/keep",), termination_grace_period_seconds=30, **state)
+    gone = without(world(held), ("pod", "default/p"))
+    assert gone.pods["default/p"].terminating
+    freed = update(
+        INTENDED, gone, evolve(gone.pods["default/p"], finalizers=(), termination_grace_period_seconds=0)
+    )
+    assert not freed.pods
+
+
+def test_a_pod_without_a_node_has_no_grace_period() -> None:
+    """ACT-02: nobody runs it, so nobody has to end it."""
+    start = world(evolve(MEMBER, termination_grace_period_seconds=30))
+    assert not without(start, ("pod", "default/p")).pods
+
+
+def test_a_pod_is_bound_and_ends_once() -> None:
+    """ACT-06, ACT-09."""
+    bound = bind(INTENDED, world(node("n", 1), node("m", 1), pod("p")), "default/p", "n")
+    with pytest.raises(ApiError, match="already assigned"):
+        bind(INTENDED, bound, "default/p", "m")
+    ended = finish(INTENDED, bound, "default/p", succeeded=True)
+    with pytest.raises(ApiError, match="has ended"):
+        finish(INTENDED, ended, "default/p", succeeded=False)
 
 
 def test_a_refused_request_changes_nothing() -> None:

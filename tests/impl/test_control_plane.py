@@ -121,6 +121,20 @@ def test_who_comes_too_late_for_its_owner_is_an_orphan() -> None:
     assert not step(late, "collect pod/default/p").pods
 
 
+def test_a_namesake_of_the_owner_does_not_own() -> None:
+    """GC-10: what is created late belongs to the uid that it names, not to whoever bears the name now."""
+    there = world(JOB, options=WITH_JOBS)
+    of_another = OwnerReference("Job", "j", there.jobs["default/j"].uid + 70, controller=True)
+    left = create(INTENDED, there, evolve(pod("p"), owners=(of_another,)))
+    assert "pod/default/p" in left.control.orphans
+
+
+def test_an_owner_that_is_not_modelled_is_taken_to_be_there() -> None:
+    """GC-10: nobody can tell whether it is gone."""
+    owned = evolve(pod("p"), owners=(OwnerReference("ReplicaSet", "r", 5, controller=True),))
+    assert world(owned).control.orphans == ()
+
+
 def test_pods_of_a_lost_node() -> None:
     """ACT-07, ACT-05: they stay until somebody deletes them; pod garbage collection does, whatever grace they have."""
     start = world(node("n", 1), gang("g", 1), placed("p", termination_grace_period_seconds=30), lost_nodes=1)
