@@ -92,7 +92,7 @@ def _steps(
         moved = True
         yield step
     if not moved and not any(deliverable(world)):
-        yield from _clock(world, rules)
+        yield from clock(world, rules)
     yield from _actions(outside(rules, world))
 
 
@@ -108,8 +108,11 @@ def _actions(moves: Iterable[Move]) -> Iterator[Step]:
         yield Action(name, args), after
 
 
-def _clock(world: World, rules: Rules) -> Iterator[Step]:
-    """What only time brings about: the end of a backoff, and of the wait of a Job after a failure (ACT-24)."""
+def clock(world: World, rules: Rules) -> Iterator[Step]:
+    """What only time brings about: the end of a backoff, and of the wait of a Job after a failure (ACT-24).
+
+    It happens when nothing else can, and whoever goes on waiting comes to it some time.
+    """
     for entity in rules.cooling(world):
         yield Action("backoff-over", (entity,)), rules.expire(rules, world, entity)
     control = world.control

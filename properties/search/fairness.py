@@ -5,6 +5,9 @@ keeps popping, each open call ends, each backoff that is waited for runs out, wh
 for calls that may fail: one that is made again and again ends well some time. Users owe nothing: who may come need
 not come. Which of several nodes or victims is chosen may be the same one each time round.
 
+The clock moves only when nothing else can, and time goes on all the same: a backoff that somebody waits for all the way
+round runs out if the clock has a turn there at all.
+
 So a strongly connected part of the graph is a fair way round if each duty of the machinery is done in it or is not
 possible somewhere in it, and if no call only fails in it that might have ended well; a single world is one if no duty
 is possible in it.
@@ -13,12 +16,24 @@ is possible in it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Protocol
 
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
 from gangproof.properties.search.explore import Graph
 from gangproof.properties.search.graph import components
+from gangproof.properties.search.system import System
+
+
+class Timed(System[World, Action], Protocol):
+    """A system in which time goes on."""
+
+    def awaited(self, world: World, /) -> Iterable[Action]:
+        """What time will bring about, whether the clock may move now or not."""
+        ...
+
 
 CALLS = ("permit", "prebind", "bind", "evict")
 OF_A_SYNC = ("make", "remove", "write")
@@ -79,8 +94,9 @@ class Fair:
     is fair by names is fair there too.
     """
 
-    def __init__(self, graph: Graph[World, Action], folded: bool = False) -> None:
+    def __init__(self, graph: Graph[World, Action], system: Timed, folded: bool = False) -> None:
         self.folded = folded
+        self.awaited = [set(map(duty, system.awaited(world))) for world in graph.states]
         self.possible: list[set[Duty]] = [set() for _ in graph.states]
         self.hopeful: list[set[Duty]] = [set() for _ in graph.states]
         for source, action, _ in graph.edges:
@@ -93,30 +109,38 @@ class Fair:
     ) -> Iterator[Part]:
         """The fair parts among these places and steps, of those whose steps are `meant`.
 
-        A call that never ends well in a part may not fail there where it could: the part is looked at anew without.
+        Where a duty is missing, and where a call fails that never ends well, the part is looked at anew without.
         """
         waiting = [(list(places), list(edges))]
         while waiting:
             for part, inner in _components(*waiting.pop()):
-                if not meant(inner) or not self.owing(part, inner) <= {
-                    duty(action) for _, action, _ in inner
-                }:
+                if not meant(inner):
                     continue
+                missing = self.owing(part, inner) - {duty(action) for _, action, _ in inner}
+                without = [place for place in part if missing.isdisjoint(self.possible[place])]
                 useful = self.useful(inner)
-                if len(useful) == len(inner):
+                if len(without) == len(part) and len(useful) == len(inner):
                     yield part, inner
-                else:
-                    waiting.append((part, useful))
+                elif without:
+                    kept = set(without)
+                    waiting.append(
+                        (without, [edge for edge in useful if edge[0] in kept and edge[2] in kept])
+                    )
 
     def owing(self, part: Sequence[int], inner: Sequence[Edge]) -> set[Duty]:
         """What must be done in a part to be fair."""
         always = self.always(part)
         return {task for task in always if task[0] in OF_NO_POD} if self.folded and inner else always
 
-    def always(self, places: Iterable[int]) -> set[Duty]:
-        """The duties that are possible in each of the places."""
-        each = [self.possible[place] for place in places]
-        return {task for task in each[0] if all(task in possible for possible in each)}
+    def always(self, places: Collection[int]) -> set[Duty]:
+        """The duties that are possible in each of the places, and what is awaited in each and possible in some."""
+        possible = [self.possible[place] for place in places]
+        some = set(chain(*possible))
+        return {task for task in some if all(self.owed(task, place) for place in places)}
+
+    def owed(self, task: Duty, place: int) -> bool:
+        """Whether the duty is possible there, or awaited until the clock has its turn."""
+        return task in self.possible[place] or task in self.awaited[place]
 
     def useful(self, edges: list[Edge]) -> list[Edge]:
         """The steps but those in which a call fails that might have ended well, and does so in none of them."""
@@ -135,7 +159,7 @@ class Fair:
     def around(self, start: int, part: Part, recurring: Sequence[Sequence[Edge]]) -> list[Edge]:
         """A way round from the start that is fair, and takes one step of each of those that must recur.
 
-        It does each duty or visits a world where it is not possible; and no call only fails on it that might have ended
+        It does each duty or visits a world where it is not owed; and no call only fails on it that might have ended
         well.
         """
         places, inner = part
@@ -154,7 +178,7 @@ class Fair:
                 task = min(missing)
 
                 def serves(edge: Edge, task: Duty = task) -> bool:
-                    return duty(edge[1]) == task or task not in self.possible[edge[2]]
+                    return duty(edge[1]) == task or not self.owed(task, edge[2])
 
             elif vain := {call for edge in way for call in self.failed(edge)} - _well(way):
                 call = min(vain)

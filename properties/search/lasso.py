@@ -21,8 +21,8 @@ from gangproof.counterexamples import Trace
 from gangproof.impl.actions import Action
 from gangproof.impl.world import World
 from gangproof.properties.search.explore import Exploration, Graph, Limits, StopReason, explore_graph
-from gangproof.properties.search.fairness import Edge, Fair, Part
-from gangproof.properties.search.system import Path, Questions, System, Transitions, Violation
+from gangproof.properties.search.fairness import Edge, Fair, Part, Timed
+from gangproof.properties.search.system import Path, Questions, Transitions, Violation
 from gangproof.properties.telling.traces import Meta, make_trace
 from gangproof.properties.verdict import Verdict
 
@@ -97,7 +97,7 @@ class Lassos:
 
 
 def lassos(
-    system: System[World, Action],
+    system: Timed,
     promises: Sequence[Promise],
     limits: Limits | None = None,
     fold: Key | None = None,
@@ -112,7 +112,7 @@ def lassos(
     exploration, graph = explore_graph(visited, Questions(), limits)
     if exploration.stop != "exhausted":
         return Lassos(exploration)
-    search = _Search(graph) if fold is None else _Unfolding(graph, system, fold, limits)
+    search = _Search(graph, system) if fold is None else _Unfolding(graph, system, fold, limits)
     found: dict[str, Lasso] = {}
     for promise in promises:
         if promise.id not in found and (lasso := search.breaks(promise)) is not None:
@@ -128,8 +128,10 @@ class _Search:
     unfolded = 0
     stop: StopReason = "exhausted"
 
-    def __init__(self, graph: Graph[World, Action], inside: Sequence[int] | None = None) -> None:
-        self.graph, self.states, self.fair = graph, graph.states, Fair(graph)
+    def __init__(
+        self, graph: Graph[World, Action], system: Timed, inside: Sequence[int] | None = None
+    ) -> None:
+        self.graph, self.states, self.fair = graph, graph.states, Fair(graph, system)
         self.inside = range(len(graph.states)) if inside is None else inside
 
     def breaks(self, promise: Promise) -> Lasso | None:
@@ -175,10 +177,8 @@ class _Search:
 class _Unfolding:
     """A folded graph, of which the parts that may break a promise are searched by names."""
 
-    def __init__(
-        self, graph: Graph[World, Action], system: System[World, Action], fold: Key, limits: Limits
-    ) -> None:
-        self.graph, self.states, self.fair = graph, graph.states, Fair(graph, folded=True)
+    def __init__(self, graph: Graph[World, Action], system: Timed, fold: Key, limits: Limits) -> None:
+        self.graph, self.states, self.fair = graph, graph.states, Fair(graph, system, folded=True)
         self.system, self.fold, self.limits = system, fold, limits
         self.unfolded = 0
         self.stop: StopReason = "exhausted"
@@ -234,4 +234,8 @@ class _Unfolding:
         if exploration.stop != "exhausted":
             self.stop = exploration.stop
             return None
-        return _Search(graph, [place for place, world in enumerate(graph.states) if self.fold(world) in keys])
+        return _Search(
+            graph,
+            self.system,
+            [place for place, world in enumerate(graph.states) if self.fold(world) in keys],
+        )

@@ -11,7 +11,7 @@ from math import inf
 
 from attrs import evolve, frozen
 
-from gangproof.impl.actions import Action, Step, permit_timeouts, successors
+from gangproof.impl.actions import Action, Step, clock, permit_timeouts, successors
 from gangproof.impl.api import create, delete
 from gangproof.impl.cycle_state import Event
 from gangproof.impl.ghost import counts
@@ -257,6 +257,10 @@ class Beside:
 
     def key(self, world: World, /) -> Hashable:
         return named(world)
+
+    def awaited(self, world: World, /) -> Iterable[Action]:
+        """What time will bring about, whether the clock may move now or not."""
+        return (action for action, _ in clock(world, self.rules))
 
     def successors(self, world: World, /) -> Iterator[Step]:
         yield from successors(world, self.rules)

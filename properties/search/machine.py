@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from attrs import frozen
 
-from gangproof.impl.actions import Action, Grain, acts, successors
+from gangproof.impl.actions import Action, Grain, acts, clock, successors
 from gangproof.impl.rules import Rules
 from gangproof.impl.world import World
 from gangproof.properties.search.explore import Exploration, Graph, Limits, explore_graph
@@ -35,6 +35,10 @@ class Machine:
 
     def successors(self, world: World, /) -> Iterable[tuple[Action, World]]:
         return successors(world, self.rules, self.grain)
+
+    def awaited(self, world: World, /) -> Iterable[Action]:
+        """What time will bring about, whether the clock may move now or not."""
+        return (action for action, _ in clock(world, self.rules))
 
     def acts(self, world: World, /) -> Iterable[tuple[Action, World]]:
         """As `successors`, without those in which somebody sees something; each is found when it is asked for."""

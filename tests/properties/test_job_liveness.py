@@ -20,10 +20,11 @@ from gangproof.properties.search.explore import Limits
 from gangproof.properties.search.lasso import Lassos
 from gangproof.properties.search.liveness import fair_runs
 from gangproof.properties.verdict import Verdict
-from gangproof.properties.worlds.named import node, pod, world
+from gangproof.properties.worlds.named import gang, node, pod, world
 
 WITH_JOBS = Settings(gates=evolve(SCENARIO_GATES, workload_with_job=True))
 JOB = Job("default", "j", pod(""), parallelism=2, completions=2, indexed=True)
+AWARE = evolve(WITH_JOBS, gates=evolve(WITH_JOBS.gates, workload_aware_preemption=True))
 LONG = evolve(JOB, name="j" * 60)
 DEV_46 = next(deviation.change for deviation in DEVIATIONS if deviation.id == "DEV-46")
 
@@ -130,3 +131,13 @@ def test_failures_without_end_are_one_world() -> None:
     """Each more failure is the same world again, so that a search ends; a number of them is not."""
     endless = start(refusals=inf, failures=inf)
     assert asked(endless) == asked(start())
+
+
+def test_a_weak_job_beside_a_gang_that_is_tried_again_and_again() -> None:
+    """LIVE-15, ACT-24: its pods are evicted, its sync fails, and that wait runs out while the gang is tried for ever."""
+    strong = [evolve(pod(f"s{number}", "strong", preempts=True), priority=9) for number in range(2)]
+    gang_of_two = evolve(gang("strong", 2), priority=9)
+    slow = evolve(JOB, template=evolve(pod(""), termination_grace_period_seconds=30))
+    begun = world(node("n", 2), slow, gang_of_two, *strong, settings=AWARE, kubelet=True)
+    found = asked(begun)
+    assert (found.verdict, found.exploration.states) == (Verdict.HOLDS, 1_375), str(found)

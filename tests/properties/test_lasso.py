@@ -28,7 +28,7 @@ from gangproof.properties.search.fairness import duty
 from gangproof.properties.search.lasso import Lassos, Promise, lassos
 from gangproof.properties.search.liveness import LIVENESS, Beside, flushing, timing_out
 from gangproof.properties.search.machine import Machine, settle
-from gangproof.properties.search.system import Questions, System
+from gangproof.properties.search.system import Questions
 from gangproof.properties.telling.traces import Meta
 from gangproof.properties.verdict import Verdict
 from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
@@ -79,7 +79,7 @@ def test_where_scenarios_end_every_promise_is_kept(document: Scenario) -> None:
 
 FOUND = {
     "live-09-dev-12": ((5, 5, 4), (6, 6, 5)),
-    "live-13-dev-13": ((11, 6, 4), (17, 6, 4)),
+    "live-13-dev-13": ((11, 6, 4), (17, 8, 4)),
     "live-06-dev-55": ((26, 7, None), (26, 7, None)),
     "live-06-dev-35": ((144, 10, None), (378, 11, None)),
     "live-07-dev-37": ((92, 24, 12), (335, 13, 8)),
@@ -214,12 +214,17 @@ class Drawn:
     """A system with these steps between places."""
 
     steps: tuple[tuple[int, Action, int], ...]
+    waits: tuple[int, ...] = ()
+    """Where somebody waits for the end of the round's backoff."""
 
     def initial(self) -> Iterable[World]:
         return [World()]
 
     def key(self, world: World, /) -> int:
         return world.births
+
+    def awaited(self, world: World, /) -> Iterable[Action]:
+        return [ROUND] if world.births in self.waits else []
 
     def successors(self, world: World, /) -> Iterable[tuple[Action, World]]:
         return [(action, World(births=to)) for start, action, to in self.steps if start == world.births]
@@ -234,8 +239,8 @@ TRY, ROUND, BIND, USER = (
 )
 
 
-def shape(*steps: tuple[int, Action, int]) -> tuple[int, int | None] | None:
-    system: System[World, Action] = Drawn(steps)
+def shape(*steps: tuple[int, Action, int], waits: tuple[int, ...] = ()) -> tuple[int, int | None] | None:
+    system = Drawn(steps, waits)
     lasso = lassos(system, [OWED]).found.get("X")
     return None if lasso is None else (len(lasso.path), lasso.loop)
 
@@ -254,7 +259,16 @@ def test_what_is_possible_now_and_then_need_not_be_done() -> None:
     assert shape((0, TRY, 1), (1, ROUND, 3), (3, TRY, 1), (1, BIND, 2)) == (3, 1)
 
 
+def test_a_backoff_that_is_waited_for_runs_out_though_the_clock_seldom_has_its_turn() -> None:
+    """ACT-24: it is waited for at 0 and 1, and the clock moves only at 1."""
+    steps = ((0, TRY, 1), (1, OTHER, 0), (1, ROUND, 2))
+    assert shape(*steps, waits=(0, 1)) is None
+    assert shape(*steps, waits=(1,)) == (2, 0)
+    assert shape(*steps, (0, TRY, 0), waits=(0, 1)) == (1, 0)
+
+
 FAILS = Action("bind-fails", ("p",))
+OTHER = Action("backoff-over", ("h",))
 
 
 def test_all_ends_of_a_call_are_one_duty() -> None:

@@ -17,7 +17,6 @@ from gangproof.properties.search.explore import Limits
 from gangproof.properties.search.lasso import Lassos, Promise, lassos
 from gangproof.properties.search.liveness import LIVENESS, named, nameless
 from gangproof.properties.search.machine import Machine
-from gangproof.properties.search.system import System
 from gangproof.properties.verdict import Verdict
 from gangproof.properties.worlds.named import NAMED, gang, node, pod, world
 
@@ -85,12 +84,15 @@ class Drawn:
     def key(self, world: World, /) -> int:
         return world.births
 
+    def awaited(self, world: World, /) -> Iterable[Action]:
+        return ()
+
     def successors(self, world: World, /) -> Iterable[tuple[Action, World]]:
         return [(action, World(births=to)) for start, action, to in self.steps if start == world.births]
 
 
 def found(owed: Callable[[World], Iterable[str]], *steps: tuple[int, Action, int]) -> Lassos:
-    system: System[World, Action] = Drawn(steps)
+    system = Drawn(steps)
     return lassos(system, [Promise("X", "waits", owed)], fold=lambda world: world.births // 2)
 
 
@@ -136,7 +138,7 @@ def test_where_nothing_moves_it_needs_no_names() -> None:
 
 
 def test_what_is_unfolded_has_a_limit_too() -> None:
-    system: System[World, Action] = Drawn(((0, TRY, 1), (1, TRY, 0)))
+    system = Drawn(((0, TRY, 1), (1, TRY, 0)))
     asked = [Promise("X", "waits", in_turn)]
     answer = lassos(system, asked, Limits(states=1), fold=lambda world: world.births // 2)
     assert (answer.verdict, answer.exploration.stop) == (Verdict.INCONCLUSIVE, "states budget")
