@@ -134,7 +134,7 @@ def test_failures_without_end_are_one_world() -> None:
 
 
 def test_a_weak_job_beside_a_gang_that_is_tried_again_and_again() -> None:
-    """LIVE-15, ACT-24: its pods are evicted, its sync fails, and that wait runs out while the gang is tried for ever."""
+    """LIVE-15, ACT-24: its pods are evicted, its sync fails; that wait ends while the gang is tried for ever."""
     strong = [evolve(pod(f"s{number}", "strong", preempts=True), priority=9) for number in range(2)]
     gang_of_two = evolve(gang("strong", 2), priority=9)
     slow = evolve(JOB, template=evolve(pod(""), termination_grace_period_seconds=30))
