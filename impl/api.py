@@ -67,10 +67,8 @@ def update(rules: Rules, world: World, obj: Object, read: Object | None = None, 
     Without `read` it is unconditional (ADM-04). An ApiError if none is stored: an update creates nothing.
     """
     old = _stored(world, kind_of(obj), obj.key, read)
-    if not isinstance(old, CLUSTER_WIDE) and not isinstance(obj, CLUSTER_WIDE):
-        refused = refused_changes(old, obj)
-        if refused:
-            raise ApiError("; ".join(refused))
+    if refused := refused_changes(old, obj):
+        raise ApiError("; ".join(refused))
     forbidden = rules.admission(world, obj, old)
     if forbidden is not None:
         raise ApiError(forbidden)

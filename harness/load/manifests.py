@@ -243,14 +243,32 @@ def _entry(item: Item, report: Report, omissions: list[_Omission]) -> Entry | No
     walk(SHAPES[kind], item.data, tell)
     if report.error_count == before:
         for violation in violations(kind, item.data):
-            report.error(item, violation.path, violation.found, violation.expected, rule=violation.rule)
+            hint = _no_name_is_drawn(item) if violation.path == ("metadata", "name") else ""
+            report.error(item, violation.path, violation.found, violation.expected, hint, rule=violation.rule)
         _check_times(item, report)
+        _check_end(item, report)
     if report.error_count > before:
         return None
     entry = Entry(item, kind, DECODERS[kind](item.data))
     omissions.extend(_Omission(item, path, why, True) for path, why in _left_out(entry))
     omissions.extend(_Omission(item, path, why, False) for path, why in beyond_cel(kind, item.data))
     return entry
+
+
+def _no_name_is_drawn(item: Item) -> str:
+    prefix = fields_of(item.data.get("metadata")).get("generateName")
+    return "" if prefix is None else "an API server draws one from generateName; here it has to be given"
+
+
+def _check_end(item: Item, report: Report) -> None:
+    """A pod succeeds where it runs; one that never had a node can only fail."""
+    phase = fields_of(item.data.get("status")).get("phase")
+    stored = fields_of(item.data.get("metadata")).get("uid") is not None
+    on_node = fields_of(item.data.get("spec")).get("nodeName") is not None
+    if item.data.get("kind") == "Pod" and phase == "Succeeded" and stored and not on_node:
+        report.error(
+            item, ("status", "phase"), "Succeeded on no node", "Pending or Failed without a nodeName"
+        )
 
 
 def _check_times(item: Item, report: Report) -> None:

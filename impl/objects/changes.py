@@ -8,9 +8,12 @@ from attrs import evolve
 
 from gangproof.impl.objects.budget import PodDisruptionBudget
 from gangproof.impl.objects.claim import ResourceClaim, ResourceClaimTemplate
+from gangproof.impl.objects.device import DeviceClass, ResourceSlice
 from gangproof.impl.objects.job import Job
+from gangproof.impl.objects.node import Node
 from gangproof.impl.objects.pod import Pod
 from gangproof.impl.objects.podgroup import PodGroup
+from gangproof.impl.objects.policy import PriorityClass
 from gangproof.impl.objects.workload import Workload
 
 IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
@@ -24,7 +27,11 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
         "workload_name": ("spec.podGroupTemplateRef", "API-31"),
         "pod_group_template_name": ("spec.podGroupTemplateRef", "API-31"),
     },
+    DeviceClass: {},
+    Node: {},
     PodDisruptionBudget: {},
+    PriorityClass: {"value": ("value", "core"), "preemption_policy": ("preemptionPolicy", "core")},
+    ResourceSlice: {"pool": ("spec.pool.name", "core"), "driver": ("spec.driver", "core")},
     Job: {"indexed": ("spec.completionMode", "core"), "managed_elsewhere": ("spec.managedBy", "core")},
     ResourceClaim: {"spec": ("spec", "core"), "owner": ("metadata.ownerReferences", "core")},
     ResourceClaimTemplate: {"spec": ("spec", "core")},
@@ -49,7 +56,19 @@ IMMUTABLE: Mapping[type, Mapping[str, tuple[str, str]]] = {
 IDENTITY = ("namespace", "name")
 
 
-Changed = Job | Pod | PodDisruptionBudget | PodGroup | ResourceClaim | ResourceClaimTemplate | Workload
+Changed = (
+    DeviceClass
+    | Job
+    | Node
+    | Pod
+    | PodDisruptionBudget
+    | PodGroup
+    | PriorityClass
+    | ResourceClaim
+    | ResourceClaimTemplate
+    | ResourceSlice
+    | Workload
+)
 
 
 def refused_changes(old: Changed, new: Changed) -> tuple[str, ...]:
@@ -65,8 +84,10 @@ def refused_changes(old: Changed, new: Changed) -> tuple[str, ...]:
     messages = {
         f"{field}: field is immutable ({rule})": None
         for name, (field, rule) in fields.items()
-        if getattr(old, name) != getattr(new, name)
+        if getattr(old, name, None) != getattr(new, name, None)
     }
+    if isinstance(old, ResourceSlice) and isinstance(new, ResourceSlice) and old.reach.node != new.reach.node:
+        messages["spec.nodeName: field is immutable (core)"] = None
     if isinstance(old, Pod) and isinstance(new, Pod):
         messages.update(dict.fromkeys(_pod_changes(old, new)))
     if isinstance(old, Job) and isinstance(new, Job):

@@ -36,6 +36,7 @@ from gangproof.impl.objects.checks import (
 )
 from gangproof.impl.objects.claimrules import CLAIM_RULES, CLASS_RULES, SLICE_RULES, TEMPLATE_RULES
 from gangproof.impl.objects.podrules import POD_RULES, selector_rules, template_rules
+from gangproof.impl.objects.policy import SYSTEM_CLASSES
 
 Path = tuple[str | int, ...]
 HIGHEST_USER_PRIORITY = 1_000_000_000
@@ -112,7 +113,15 @@ def _claim_statuses(value: Any) -> Finding | None:
 def _class_value(value: Any) -> Finding | None:
     name = str(fields_of(value.get("metadata")).get("name") or "")
     number = value.get("value")
-    low, high = -LARGEST_INT32 - 1, LARGEST_INT32 if name.startswith("system-") else HIGHEST_USER_PRIORITY
+    low, high = -LARGEST_INT32 - 1, HIGHEST_USER_PRIORITY
+    if name.startswith("system-"):
+        given = (name, number, value.get("globalDefault") is True)
+        if given in [(known.name, known.value, known.global_default) for known in SYSTEM_CLASSES]:
+            return None
+        known = " or ".join(f"{known.name} with value {known.value}" for known in SYSTEM_CLASSES)
+        return Finding(
+            shown(name), f"a name that does not begin with system-, or {known}", ("metadata", "name")
+        )
     if isinstance(number, int) and low <= number <= high:
         return None
     return Finding(shown(number), f"an integer from {low} to {high}", ("value",))
@@ -192,7 +201,7 @@ def _job(value: Any) -> Finding | None:
         expected = f"at most {LARGEST_INDEXED_PARALLELISM}, as completionMode is Indexed"
         return Finding(str(parallelism), expected, ("spec", "parallelism"))
     name = str(fields_of(value.get("metadata")).get("name") or "")
-    if completions and dns_label(f"{name}-{completions - 1}") is not None:
+    if name and completions and dns_label(f"{name}-{completions - 1}") is not None:
         expected = f"a name that with the suffix -{completions - 1} is a DNS label, as pods are called so"
         return Finding(shown(name), expected, ("metadata", "name"))
     return None

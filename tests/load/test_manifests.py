@@ -99,7 +99,7 @@ def test_a_supplied_status_is_cleared_at_creation_and_kept_in_a_dump() -> None:
 @pytest.mark.parametrize(
     ("metadata", "status", "field"),
     [
-        ({}, {"phase": "Succeeded"}, "status"),
+        ({}, {"phase": "Failed"}, "status"),
         ({}, {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}, "status"),
         ({}, {"nominatedNodeName": "n"}, "status"),
         ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, {}, "metadata.deletionTimestamp"),
@@ -348,3 +348,20 @@ def test_one_name_twice_in_a_dump_in_two_files_or_beside_objects(tmp_path: Path)
     assert f"; the first is in {first}:" in str(in_two_files.value)
     assert str(in_two_files.value).startswith(f"{second}:")
     assert str(beside.value) == "<objects>: found a second Pod default/p, expected each object once"
+
+
+def test_no_name_is_drawn_from_generate_name() -> None:
+    spec = "{completionMode: Indexed, completions: 2}"
+    text = f"apiVersion: batch/v1\nkind: Job\nmetadata: {{generateName: a-}}\nspec: {spec}"
+    with pytest.raises(InputError) as refused:
+        load_manifests_text(text, "job.yaml")
+    about_the_name = [line for line in str(refused.value).splitlines() if "metadata.name" in line]
+    assert len(about_the_name) == 1
+    assert "generateName" in about_the_name[0]
+
+
+def test_a_pod_that_never_had_a_node_has_not_succeeded() -> None:
+    ended = stored(pod("p"))
+    assert load({**ended, "status": {"phase": "Failed"}})
+    with pytest.raises(InputError, match=r"status\.phase: found Succeeded on no node"):
+        load({**ended, "status": {"phase": "Succeeded"}})

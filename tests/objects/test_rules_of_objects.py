@@ -7,14 +7,19 @@ from attrs import evolve
 
 from gangproof.impl.objects import (
     ControllerRef,
+    Device,
+    DeviceClass,
     HostPort,
     Job,
     LabelSelector,
+    Node,
     Pod,
     PodGroup,
     PodGroupTemplate,
     PriorityClass,
+    Reach,
     Requirement,
+    ResourceSlice,
     Toleration,
     Workload,
 )
@@ -25,6 +30,8 @@ from gangproof.impl.table import Table
 POD = Pod("default", "p", scheduling_group="g", requests=Table({"cpu": 1}))
 GROUP = PodGroup("default", "g", min_count=2)
 JOB = Job("default", "j", POD, parallelism=2, completions=2, indexed=True)
+HIGH = PriorityClass("high", 10)
+SLICE = ResourceSlice("s", "d", "p", reach=Reach("n"))
 WORKLOAD = Workload("default", "w", pod_group_templates=(PodGroupTemplate("t"),))
 
 
@@ -54,12 +61,17 @@ WORKLOAD = Workload("default", "w", pod_group_templates=(PodGroupTemplate("t"),)
             "core",
         ),
         (POD, {"requests": Table({"cpu": 2})}, "core"),
+        (HIGH, {"value": 11}, "core"),
+        (HIGH, {"preemption_policy": "Never"}, "core"),
+        (SLICE, {"pool": "q"}, "core"),
+        (SLICE, {"driver": "e"}, "core"),
+        (SLICE, {"reach": Reach("m")}, "core"),
         (POD, {"scheduling_gates": ("a",)}, "core"),
         (POD, {"node_selector": Table({"a": "b"})}, "core"),
         (evolve(POD, tolerations=(Toleration("a"),)), {"tolerations": ()}, "core"),
     ],
 )
-def test_refused(old: Pod, change: dict[str, Any], rule: str) -> None:
+def test_refused(old: Any, change: dict[str, Any], rule: str) -> None:
     (message,) = refused_changes(old, evolve(old, **change))
     assert f"({rule})" in message
 
@@ -68,6 +80,10 @@ def test_refused(old: Pod, change: dict[str, Any], rule: str) -> None:
     ("old", "change"),
     [
         (GROUP, {"labels": Table({"a": "b"})}),
+        (HIGH, {"global_default": True}),
+        (SLICE, {"generation": 2, "slice_count": 2, "devices": (Device("d"),)}),
+        (DeviceClass("d"), {"selectors": ("true",)}),
+        (Node("n", Table()), {"unschedulable": True}),
         (JOB, {"completions": 3, "parallelism": 3}),
         (evolve(JOB, suspend=True), {"template": evolve(POD, node_selector=Table({"a": "b"}))}),
         (GROUP, {"finalizers": ()}),
@@ -80,7 +96,7 @@ def test_refused(old: Pod, change: dict[str, Any], rule: str) -> None:
         (evolve(POD, scheduling_gates=("a",)), {"node_selector": Table({"a": "b"})}),
     ],
 )
-def test_allowed(old: Pod, change: dict[str, Any]) -> None:
+def test_allowed(old: Any, change: dict[str, Any]) -> None:
     assert refused_changes(old, evolve(old, **change)) == ()
 
 

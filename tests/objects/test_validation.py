@@ -406,9 +406,22 @@ def test_all_violations_are_told_at_once() -> None:
     assert {violation.rule for violation in violations("PodGroup", data)} == {"API-30", "API-33", "API-37"}
 
 
-def test_system_classes_may_exceed_the_limit_of_users() -> None:
-    data = {"metadata": {"name": "system-x"}, "value": 2_000_000_000}
-    assert violations("PriorityClass", data) == ()
+@pytest.mark.parametrize(
+    ("name", "value", "more", "field"),
+    [
+        ("system-node-critical", 2_000_001_000, {"preemptionPolicy": "Never"}, None),
+        ("system-node-critical", 2_000_001_001, {}, "metadata.name"),
+        ("system-cluster-critical", 2_000_000_000, {"globalDefault": True}, "metadata.name"),
+        ("system-x", 5, {}, "metadata.name"),
+        ("systemic", 1_000_000_000, {}, None),
+        ("systemic", 1_000_000_001, {}, "value"),
+    ],
+)
+def test_only_the_classes_of_kubernetes_begin_with_system(
+    name: str, value: int, more: dict[str, Any], field: str | None
+) -> None:
+    found = violations("PriorityClass", {"metadata": {"name": name}, "value": value, **more})
+    assert [violation.field for violation in found] == ([field] if field else [])
 
 
 def test_a_gated_pod_cannot_be_bound() -> None:
