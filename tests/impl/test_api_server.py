@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve, fields_dict
 from racks import there
+from runs import NO_GROUPS
 
 from gangproof import rulebook
 from gangproof.impl.admission import prioritised
@@ -104,9 +105,12 @@ def without(start: World, what: tuple[str, str]) -> World:
     return delete(INTENDED, start, *what)
 
 
+def owner_of(start: World, controller: bool = True) -> OwnerReference:
+    return OwnerReference("Job", "j", start.jobs["default/j"].uid, controller)
+
+
 def a_jobs_group(start: World, group: PodGroup) -> World:
-    owner = OwnerReference("Job", "j", start.jobs["default/j"].uid, controller=True)
-    return create(INTENDED, start, evolve(group, owners=(owner,)))
+    return create(INTENDED, start, evolve(group, owners=(owner_of(start),)))
 
 
 def resized(start: World) -> World:
@@ -244,6 +248,17 @@ ACCEPTED: list[tuple[str, str, Case, Callable[[Any], bool]]] = [
     ("CTRL-17", "the group of another Job",
      lambda: resized(create(INTENDED, world(JOB), evolve(GROUP, owners=(OwnerReference("Job", "j", 99, True),)))),
      lambda w: of(w, "jobs", "default/j").parallelism == 3),
+    ("CTRL-17", "a group that the Job owns and does not control",
+     lambda: resized(
+         create(INTENDED, (w := world(JOB)), evolve(gang("g", 2), owners=(owner_of(w, controller=False),)))),
+     lambda w: of(w, "jobs", "default/j").parallelism == 3),
+    ("CTRL-17", "a gang that the plugin has not seen yet",
+     lambda: resized(
+         a_jobs_group(evolve(world(JOB), environment=Environment(stale=("admission/podGroup",))), gang("g", 2))),
+     lambda w: of(w, "jobs", "default/j").parallelism == 3),
+    ("CTRL-17", "without GenericWorkload nobody looks",
+     lambda: resized(evolve(a_jobs_group(world(JOB), gang("g", 2)), settings=NO_GROUPS)),
+     lambda w: of(w, "jobs", "default/j").parallelism == 3),
     ("CTRL-24", "a template that names a group that is not there",
      lambda: resized(world(named_in_template())),
      lambda w: of(w, "jobs", "default/j").parallelism == 3),
@@ -282,6 +297,8 @@ REFUSED: list[tuple[str, str, Case]] = [
      lambda: world(WORKLOAD, evolve(REFERRING, pod_group_template_name="u"))),
     ("CTRL-17", "cannot change parallelism for a Job referencing gang-scheduled PodGroup g",
      lambda: resized(a_jobs_group(world(JOB), gang("g", 2)))),
+    ("CTRL-17", "cannot change parallelism for a Job referencing gang-scheduled PodGroup g",
+     lambda: resized(a_jobs_group(a_jobs_group(world(JOB), basic("a")), gang("g", 2)))),
     ("CTRL-24", "cannot change parallelism for a Job referencing gang-scheduled PodGroup g",
      lambda: resized(world(gang("g", 2), named_in_template()))),
     ("API-08", "cannot change parallelism",

@@ -148,6 +148,8 @@ def test_pods_of_a_lost_node() -> None:
     held = step(kept, "collect pod/default/p").pods["default/p"]
     assert (held.phase, held.terminating) == ("Failed", True)
     assert not any(name.startswith("collect") for name in names(step(kept, "collect pod/default/p")))
+    ended = evolve(kept, pods=Table({"default/p": evolve(kept.pods["default/p"], phase="Succeeded")}))
+    assert step(ended, "collect pod/default/p").pods["default/p"].phase == "Succeeded"
 
 
 def test_another_scheduler_binds_where_there_is_room() -> None:
@@ -157,6 +159,26 @@ def test_another_scheduler_binds_where_there_is_room() -> None:
     assert foreign == ["foreign-bind default/p m"]
     bound = step(start, foreign[0])
     assert (bound.pods["default/p"].node_name, bound.queue) == ("m", ())
+
+
+@pytest.mark.parametrize(
+    "unfit",
+    [{"scheduling_gates": ("x.io/wait",)}, {"requests": Table({"x.io/gpu": 1})}],
+    ids=["gated", "no such thing"],
+)
+def test_another_scheduler_does_not_bind_what_cannot_run(unfit: dict[str, Any]) -> None:
+    """ACT-09."""
+    start = world(node("n", 4), evolve(pod("p"), **unfit), foreign_binds=1)
+    assert not any(name.startswith("foreign-bind") for name in names(start))
+
+
+def test_what_a_kubelet_ends() -> None:
+    """ACT-05, ACT-06: pods that are told to go, unless a finalizer holds them; nor do these end by themselves."""
+    slow = placed("p", None, termination_grace_period_seconds=30)
+    for finalizers, ends in (((), {"end pod/default/p"}), (("x.io/keep",), set[str]())):
+        start = world(node("n", 1), evolve(slow, finalizers=finalizers), kubelet=True, crashes=1, successes=1)
+        assert {name.split()[0] for name in names(start)} == {"crash", "finish"}
+        assert names(delete(INTENDED, start, "pod", "default/p")) == ends
 
 
 # Lagging views

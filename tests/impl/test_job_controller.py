@@ -14,6 +14,7 @@ from gangproof.impl.controllers.job_objects import template_name
 from gangproof.impl.controllers.job_pods import plan
 from gangproof.impl.controllers.job_sync import again, eligible, window
 from gangproof.impl.gates import SCENARIO_GATES
+from gangproof.impl.limits import LARGE_JOB, MOST_JOB_PODS
 from gangproof.impl.objects import (
     ControllerRef,
     Job,
@@ -276,6 +277,34 @@ def test_suspend_and_resume() -> None:
     assert (rests.jobs["default/j"].failed, rests.jobs["default/j"].suspended) == (0, True)
     resumed = synced(with_job(rests, suspend=False))
     assert (len(resumed.pods), groups(resumed), resumed.groups["default/j"].uid) == (2, {"j"}, group.uid)
+    assert (resumed.jobs["default/j"].suspended, resumed.jobs["default/j"].started) == (False, True)
+
+
+def test_a_job_that_is_too_large_may_rest() -> None:
+    """CTRL-13: its pods are beyond the model, and while it is suspended there are none."""
+    large = evolve(JOB, parallelism=MOST_JOB_PODS + 1, completions=MOST_JOB_PODS + 1)
+    rests = synced(world(evolve(large, suspend=True)))
+    assert (list(rests.groups), rests.ghost.beyond) == (["default/j"], ())
+    assert synced(world(large)).ghost.beyond == (LARGE_JOB,)
+
+
+def test_a_status_is_not_written_over_a_change() -> None:
+    """CTRL-10, ADM-04: the Job changed since it was read, so it is synced again."""
+    made = step(world(JOB), "sync", *["make"] * 4)
+    changed = with_job(made, labels=Table({"a": "b"}))
+    failed = step(changed, "write-fails")
+    assert failed.jobs["default/j"] == changed.jobs["default/j"]
+    assert failed.control.retrying == ("default/j",)
+
+
+@pytest.mark.parametrize(("failed_only", "failures"), [(False, 1), (True, 0)])
+def test_when_a_deleted_pod_counts_as_failed(failed_only: bool, failures: int) -> None:
+    """CTRL-18: with podReplacementPolicy Failed only when it has ended."""
+    going = member("a", 0, terminating=True)
+    found = plan(evolve(JOB, replaces_failed_only=failed_only), (going, member("b", 1)), resting=False)
+    assert (found.job.failed, len(found.counted)) == (failures, failures)
+    ended = evolve(going, phase="Failed")
+    assert plan(evolve(JOB, replaces_failed_only=failed_only), (ended,), resting=False).job.failed == 1
 
 
 def test_a_failed_member_is_replaced_in_the_same_group() -> None:
