@@ -33,18 +33,18 @@ def draw(
     trace: Annotated[
         str, typer.Argument(metavar="TRACE.json", help="A saved trace, or - for standard input.")
     ],
-    form: Annotated[Form, typer.Option("-o", "--format", help="The form to draw it in.")] = Form.SVG,
+    form: Annotated[Form, typer.Option("-o", "--output", help="The form to draw it in.")] = Form.SVG,
     frame: Annotated[
         int | None, typer.Option(min=0, help="One moment alone: 0 is the beginning, 1 is after step 1.")
     ] = None,
-    output: Annotated[
+    save: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="Where to save it; default: standard output."),
+        typer.Option(metavar="FILE", help="Where to save it; default: standard output."),
     ] = None,
 ) -> int:
     """Draw a saved trace (JSON or ITF) as a picture, a page, text, a scenario or a test.
 
-    Example: gangproof draw out/INV-03.trace.json -o html --output story.html
+    Example: gangproof draw out/INV-03.trace.json -o html --save story.html
     """
     from gangproof.counterexamples import DrawingError, TraceFormatError, itf, loads
     from gangproof.counterexamples import draw as draw_trace
@@ -58,9 +58,9 @@ def draw(
         raise UsageError(f"{name}: {error}") from None
     except (ValueError, IndexError, DrawingError) as error:
         raise UsageError(str(error)) from None
-    if output is None:
+    if save is None:
         emit(drawn)
     else:
-        write(output, drawn)
-        tell(f"saved: {output}")
+        write(save, drawn)
+        tell(f"saved: {save}")
     return 0

@@ -138,7 +138,7 @@ def _json_documents(source: Text) -> Iterator[Document]:
             data, place = decoder.raw_decode(text, place)
         except RecursionError:
             line = _line_too_deep(source, place)
-            raise source.error(line, "JSON nested too deeply", f"at most {DEEPEST} levels") from None
+            raise source.error(line, "text nested too deeply", f"at most {DEEPEST} levels") from None
         except _DuplicateKeyError:
             raise _duplicate_in_json(source, place) from None
         yield Document(source, number, data)

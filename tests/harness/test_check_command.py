@@ -338,7 +338,7 @@ def test_draw_writes_a_file_and_one_frame(gangproof_command, scenario_file, tmp_
     gangproof_command("check", scenario_file(TOO_SMALL), "--draw", tmp_path)
     trace = tmp_path / "expect.trace.json"
     picture = tmp_path / "one.svg"
-    result = gangproof_command("draw", trace, "--frame", 0, "--output", picture)
+    result = gangproof_command("draw", trace, "--frame", 0, "--save", picture)
     assert result.exit_code == 0
     assert picture.read_text().startswith("<svg")
     assert gangproof_command("draw", trace, "--frame", 999).exit_code == 2
