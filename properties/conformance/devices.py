@@ -34,8 +34,15 @@ def _class(name: str, expression: str) -> Object:
     return {"kind": "DeviceClass", "metadata": {"name": name}, "spec": {"selectors": selectors}}
 
 
-def resource_slice(random: Random, node: str, generation: int = 1) -> Object:
-    """The devices of a node; now and then those around can reach them too."""
+REACH = ("nodeName", "nodeSelector", "allNodes")
+
+
+def resource_slice(random: Random, node: str, before: Object | None = None) -> Object:
+    """The devices of a node; now and then those around can reach them too.
+
+    What was said of that before stays so, since an API server does not let a slice change its nodeName.
+    """
+    generation = before["spec"]["pool"]["generation"] + 1 if before else 1
     number = random.choice((0, 1, 1, 1, 2, 2, 3))
     devices = [
         {"name": f"d{n}", "attributes": {"fast": {"bool": random.random() < 0.4}}} for n in range(number)
@@ -53,6 +60,9 @@ def resource_slice(random: Random, node: str, generation: int = 1) -> Object:
             spec["nodeSelector"] = {"nodeSelectorTerms": [{"matchExpressions": [zone]}]}
         case _:
             spec["allNodes"] = True
+    if before:
+        kept = {name: before["spec"][name] for name in REACH if name in before["spec"]}
+        spec = {**{name: value for name, value in spec.items() if name not in REACH}, **kept}
     return {"kind": "ResourceSlice", "metadata": {"name": f"slice-{node}"}, "spec": spec}
 
 

@@ -41,7 +41,7 @@ class _Course:
     """The steps of one world, as they are drawn; it remembers what has been made and is still meant to be there.
 
     Where PodGroups are not `served` there are none; pods name them all the same. `shared` are the entries by which
-    groups have their claims, `templates` those that are there, `slices` the generation of each node's.
+    groups have their claims, `templates` those that are there, `slices` each node's.
     """
 
     random: Random
@@ -55,7 +55,7 @@ class _Course:
     shared: dict[str, Object] = field(factory=dict[str, Object])
     templates: list[str] = field(factory=list[str])
     number_of_claims: int = 0
-    slices: dict[str, int] = field(factory=dict[str, int])
+    slices: dict[str, Object] = field(factory=dict[str, Object])
     gone: list[str] = field(factory=list[str])
     made: dict[str, int] = field(factory=dict[str, int])
 
@@ -287,8 +287,8 @@ class _Course:
         return devices.template(self.random, name)
 
     def slice(self, node: str) -> Object:
-        self.slices[node] = self.slices.get(node, 0) + 1
-        return devices.resource_slice(self.random, node, self.slices[node])
+        self.slices[node] = devices.resource_slice(self.random, node, self.slices.get(node))
+        return self.slices[node]
 
     def node(self) -> Object:
         name = next(f"n{n}" for n in range(1, MOST_NODES + 1) if f"n{n}" not in self.nodes)
