@@ -95,7 +95,13 @@ def check(
     ] = 0,
     restarts: Annotated[int, typer.Option(min=0, help="So often the scheduler may start anew.")] = 0,
     recreate: Annotated[
-        int, typer.Option(min=0, metavar="N", help="So many objects may go and come again under their name.")
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="So many objects may go and come again under their name: those that have no owner, "
+            "and are no classes, templates or slices.",
+        ),
     ] = 0,
     liveness: Annotated[
         bool, typer.Option("--liveness", help="Look for fair runs that never keep a promise, too.")
